@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use ::report::format::counted;
-use ::report::{Picture, illustrated, pictures};
+use ::report::{Picture, illustrated, pictures, pictures_of_launches};
 use lab::RunFolder;
 
 use crate::answer;
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     // The answer first: what cannot be kept can still be read.
     let printed = match &args.charts {
         Some(folder) => {
-            let drawn = pictures(&judged);
+            let drawn = [pictures(&judged), pictures_of_launches(&judged, &timelines)].concat();
             write_out(&illustrated(&judged, &folder.to_string_lossy(), &drawn)).and_then(|()| keep(folder, &drawn))
         }
         None => answer::print(&judged, &timelines, args.shown).and_then(|()| match args.shown.format {

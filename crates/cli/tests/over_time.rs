@@ -56,6 +56,17 @@ fn a_second_has_the_percentiles_and_the_replies_of_all_its_lines() {
         }
         assert!(timeline.steps.iter().any(|step| step.threads > Some(0)));
     }
+    let name = lab.record().name().to_owned();
+    let markdown = lab.bourdon(&["report", &name, "--format", "markdown", "--charts", "charts"]).exits(0).stdout;
+    assert!(markdown.contains("](charts/time-1-1.svg)"), "{markdown}");
+    let mut csv = csv::Reader::from_path(lab.path().join("charts/time-1-1.csv")).unwrap();
+    let header = csv.headers().unwrap().clone();
+    let place = |of: &str| header.iter().position(|name| name == of).unwrap();
+    let (begin, p99) = (place("begin (s)"), place("p99 (us)"));
+    let drawn: Vec<(f64, Option<f64>)> =
+        csv.records().map(|row| row.unwrap()).map(|row| (row[begin].parse().unwrap(), row[p99].parse().ok())).collect();
+    let steps: Vec<(f64, Option<f64>)> = timelines[0].steps.iter().map(|step| (step.at_s, step.p99_us)).collect();
+    assert_eq!(drawn, steps);
 }
 
 #[test]

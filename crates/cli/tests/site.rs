@@ -40,9 +40,23 @@ fn a_site_has_the_answers_first_and_leads_to_each_page() {
         assert!(index.contains(answer.split('<').next().unwrap()), "{name}: {answer}");
     }
     assert!(!index.contains("<script") && index.contains("default-src 'none'"));
-    let one = lab.bourdon(&["site", "runs/comparison", "-o", "public"]);
-    assert_eq!(one.status, lab.bourdon(&["report", "runs/comparison"]).status, "that of the run");
+    lab.bourdon(&["site", "runs/comparison", "-o", "public"]).exits(0);
     assert!(!lab.path().join("public/runs/side-by-side").exists(), "the earlier site is replaced");
+}
+
+#[test]
+fn of_two_runs_with_one_name_the_folder_around_tells_which() {
+    let lab = recorded(&["comparison"]);
+    let other = lab.path().join("tuesday/comparison");
+    std::fs::create_dir_all(&other).unwrap();
+    for file in std::fs::read_dir(lab.path().join("runs/comparison")).unwrap().map(Result::unwrap) {
+        std::fs::copy(file.path(), other.join(file.file_name())).unwrap();
+    }
+    lab.bourdon(&["site", "runs", "tuesday", "-o", "public"]).exits(0);
+    let index = read(&lab, "public/index.html");
+    for name in ["comparison", "tuesday-comparison"] {
+        assert!(index.contains(&format!("runs/{name}/report.html")), "{name}: {index}");
+    }
 }
 
 #[test]

@@ -126,6 +126,10 @@ pub struct CompareRow {
     /// What the figures alone say where that is held back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<ComparisonVerdict>,
+    /// The change as far as all that is in doubt leaves it open, where it is held back for such a doubt and that is further than its
+    /// interval. A bound is missing where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_doubt: Option<Measured>,
     /// What the quiet blocks alone show, where it is held back because the machine was busy and they are enough for an
     /// interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]

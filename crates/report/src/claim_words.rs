@@ -116,7 +116,8 @@ pub(crate) fn would_settle(claim: &ClaimAnalysis, analysis: &Analysis) -> Option
         let calls = claim.expect.expectation.as_ref()?.expression.calls();
         let is_meant = |cell: &&CellAnalysis| calls.iter().any(|call| call.target == cell.levels.target());
         let cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(is_meant).collect();
-        cure(claim.withheld?, &cells, Asker::Experiment).map(|cure| format!("what would settle it: {cure}"))
+        let cure = cure(claim.withheld?, &cells, Asker::Experiment, analysis.environment.cpus)?;
+        Some(format!("what would settle it: {cure}"))
     };
     let Some(blocks) = claim.needs_blocks else { return cure() };
     Some(match blocks {

@@ -110,13 +110,16 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
             Answer::new(Tint::Good, format!("No: {none}{}", then(", ", others(0))))
         }
         0 => {
-            let most = primary(analysis).map_or(String::new(), |row| format!("{}; ", row_with_change(row, analysis)));
+            let said = primary(analysis).into_iter().chain(leaning(analysis));
+            let most: String = said.map(|row| format!("{}; ", row_with_change(row, analysis))).collect();
             let open = format!("{open} of {figures} {} inconclusive", are(open));
             Answer::new(Tint::Unsure, format!("Not shown: {most}{open}{}", then(", ", others(0))))
         }
         _ => {
             let yes = if of(Slower).any(|row| row.metric.is_speed()) { "Yes" } else { "Worse" };
-            let count = format!("{}{worse} of {figures} {} worse", largest(analysis, Slower), are(worse));
+            let primary =
+                primary(analysis).map_or(String::new(), |row| format!("{} is inconclusive; ", row.metric.words()));
+            let count = format!("{}{primary}{worse} of {figures} {} worse", largest(analysis, Slower), are(worse));
             Answer::new(Tint::Bad, format!("{yes}: {count}{}", then(", ", others(open))))
         }
     }
@@ -137,6 +140,17 @@ fn largest(analysis: &CompareAnalysis, verdict: ComparisonVerdict) -> String {
 fn primary(analysis: &CompareAnalysis) -> Option<&CompareRow> {
     let mut rows = analysis.rows.iter().filter(|row| Some(row.metric) == analysis.primary);
     rows.next().filter(|row| row.verdict == ComparisonVerdict::Inconclusive && rows.next().is_none())
+}
+
+/// Of the open figures beside the primary one that whose interval lies farthest on the side of worse, where one does.
+fn leaning(analysis: &CompareAnalysis) -> Option<&CompareRow> {
+    let by = |row: &CompareRow| {
+        let least = if row.metric.more_is_better() { 1.0 / row.ratio.high? } else { row.ratio.low? };
+        (least > 1.0 + analysis.margin).then_some(least)
+    };
+    let open = analysis.rows.iter().filter(|row| row.verdict == ComparisonVerdict::Inconclusive);
+    let others = open.filter(|row| Some(row.metric) != analysis.primary);
+    others.filter_map(|row| Some((by(row)?, row))).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, row)| row)
 }
 
 /// Figures that are worse by what was measured, when nothing of it is evidence: the largest, why, and what would settle it.

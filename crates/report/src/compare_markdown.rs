@@ -5,7 +5,7 @@ use crate::compare_answer;
 use crate::compare_words::{self as say, Line};
 use crate::gate_words;
 use crate::markdown::{bullets, code, escape, line};
-use crate::picture::{Illustrations, Subject};
+use crate::picture::Illustrations;
 
 /// A comparison as GitHub Markdown, fit for a comment on a pull request.
 pub fn compare_markdown(analysis: &CompareAnalysis) -> String {
@@ -31,7 +31,7 @@ pub(crate) fn illustrated(analysis: &CompareAnalysis, illustrations: Illustratio
     parts.push(bullets(analysis.gates.iter().map(gate)));
     for (at, (title, lines)) in say::groups(analysis).into_iter().enumerate() {
         parts.push(table(&title, &lines));
-        parts.extend(illustrations.of(Subject::Table(at)));
+        parts.extend(illustrations.of_table(at));
     }
     let small = say::session(analysis).into_iter().chain(say::void_trials(analysis));
     let small: Vec<String> = std::iter::once(say::header(analysis).join(" · ")).chain(small).collect();

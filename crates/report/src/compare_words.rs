@@ -11,11 +11,12 @@ use crate::asker::{Asker, Knob};
 use crate::bad::{self, Bad};
 use crate::blanks::{cpu_words, memory_words};
 use crate::cell_words::is_at_least;
+use crate::change_words::{change, change_of, with_interval};
 use crate::compare_launches::{launches, loads};
 use crate::conditions::conditions;
 use crate::cpu_words;
 use crate::difference_words::difference_words;
-use crate::format::{bytes, counted, duration_us, elapsed, percent, quantity, signed};
+use crate::format::{bytes, counted, duration_us, elapsed, percent, quantity};
 use crate::mark_words::{arm_words, mark_meaning, note_words};
 use crate::more_blocks::Blocks;
 use crate::page::unbroken;
@@ -47,7 +48,9 @@ pub(crate) fn header(analysis: &CompareAnalysis) -> Vec<String> {
         _ => format!("{launches}, in two runs"),
     };
     let environment = &analysis.environment;
-    let mut parts = vec![how, machine(environment), environment.started_at.date().to_string()];
+    let mut parts = vec![how, machine(environment)];
+    parts.extend(cpu_words::on_one(&analysis.session));
+    parts.push(environment.started_at.date().to_string());
     let primary = analysis.primary.map(|primary| format!("primary metric: {}", primary.words()));
     parts.extend(analysis.elapsed_s.map(elapsed).into_iter().chain(primary));
     parts.splice(1..1, words::not_up(analysis.trials));
@@ -217,8 +220,8 @@ pub(crate) fn reason(row: &CompareRow) -> (Withheld, &[Arm]) {
 
 /// `throughput -16.0 % (-18.3 to -13.6)`, with its conditions where there are several.
 pub(crate) fn row_with_change(row: &CompareRow, analysis: &CompareAnalysis) -> String {
-    let change = change(&row.ratio, row.difference.as_ref());
-    let change = change.map_or(String::new(), |(change, interval)| format!(" {}", with_interval(&change, &interval)));
+    let change =
+        change_of(row).map_or(String::new(), |(change, interval)| format!(" {}", with_interval(&change, &interval)));
     row_named(row, &(change + &quiet(row)), analysis)
 }
 
@@ -296,7 +299,7 @@ fn line<'a>(row: &'a CompareRow, analysis: &CompareAnalysis) -> Line<'a> {
         None => "–".to_owned(),
         Some(value) => at_least(is_bound(arm), quantity(value, measured.unit)),
     };
-    let (change, interval) = change(&row.ratio, row.difference.as_ref()).unwrap_or(("–".to_owned(), String::new()));
+    let (change, interval) = change_of(row).unwrap_or(("–".to_owned(), String::new()));
     Line {
         row,
         metric: row.metric.words().to_owned(),
@@ -330,46 +333,6 @@ fn verdict(row: &CompareRow) -> &'static str {
         // The summary says why.
         ComparisonVerdict::Inconclusive => "inconclusive",
     }
-}
-
-/// Ratios whose interval has ends that differ by a larger factor are not known: ten times as much either way.
-const WIDEST: f64 = 100.0;
-
-const NOT_KNOWN: &str = "not known";
-
-/// Why not: launches that differ so much show nothing of each other until there are more of them.
-const TOO_FEW: &str = "(too few launches)";
-
-/// A ratio as a change in per cent, or a difference of shares in percentage points, and its interval; none when nothing
-/// was estimated.
-pub(crate) fn change(ratio: &Measured, difference: Option<&Measured>) -> Option<(String, String)> {
-    let (of, percent, unit): (_, fn(f64) -> f64, _) = match difference {
-        Some(difference) => (difference, |share| 100.0 * share, "points"),
-        None => (ratio, |ratio| 100.0 * (ratio - 1.0), "%"),
-    };
-    let estimate = of.estimate?;
-    let (Some(low), Some(high)) = (of.low, of.high) else {
-        return Some((format!("{} {unit}", signed(percent(estimate), 1)), String::new()));
-    };
-    if difference.is_none() && high > WIDEST * low {
-        return Some((NOT_KNOWN.to_owned(), TOO_FEW.to_owned()));
-    }
-    let width = percent(high) - percent(low);
-    let decimals = if width < 0.2 {
-        2
-    } else if width < 20.0 {
-        1
-    } else {
-        0
-    };
-    let shown = |value: f64| signed(percent(value), decimals);
-    Some((format!("{} {unit}", shown(estimate)), format!("({} to {})", shown(low), shown(high))))
-}
-
-/// `+5.1 % (+4.4 to +5.8)` for a sentence: without an interval nothing follows, and a number stays with its unit.
-pub(crate) fn with_interval(change: &str, interval: &str) -> String {
-    let change = unbroken(change);
-    if interval.is_empty() { change } else { format!("{change} {interval}") }
 }
 
 /// What the session says of itself.

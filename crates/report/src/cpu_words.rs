@@ -23,6 +23,13 @@ pub(crate) fn share(session: &SessionAnalysis) -> Option<String> {
     })
 }
 
+/// What who reads no notes must know as well: `servers on one CPU`, where the machine has more.
+pub(crate) fn on_one(session: &SessionAnalysis) -> Option<String> {
+    let CpuShare { generator, targets } = session.cpus.as_ref()?;
+    let has_others = targets.as_ref().is_some_and(|targets| targets.len() == 1 && generator != targets);
+    has_others.then(|| "servers on one CPU".to_owned())
+}
+
 /// `0`, `0 and 2`, `0 to 3`.
 pub(crate) fn numbers(cpus: &[u32]) -> String {
     let is_range = cpus.len() > 2 && cpus.windows(2).all(|pair| pair[1] == pair[0] + 1);
@@ -50,5 +57,10 @@ mod tests {
         assert_eq!(said(&[], Some(&[])), "Servers and generator shared all CPUs");
         assert_eq!(said(&[1], None), "The generator ran on CPU 1; on how many CPUs servers ran is a condition");
         assert_eq!(share(&SessionAnalysis::default()), None);
+        let on_one = |generator: &[u32], targets: &[u32]| {
+            let cpus = CpuShare { generator: generator.to_vec(), targets: Some(targets.to_vec()) };
+            on_one(&SessionAnalysis { cpus: Some(cpus), ..SessionAnalysis::default() }).is_some()
+        };
+        assert_eq!([on_one(&[1], &[0]), on_one(&[0], &[0]), on_one(&[2, 3], &[0, 1])], [true, false, false]);
     }
 }

@@ -3,7 +3,8 @@
 use model::{CompareAnalysis, CompareRow, GateResult, GateVerdict};
 
 use crate::asker::Asker;
-use crate::compare_words::{change, with, with_interval};
+use crate::change_words::{change, change_of, with_interval};
+use crate::compare_words::with;
 use crate::format::counted;
 use crate::more_blocks::Blocks;
 use crate::withheld::{because, cure_of, longer_window};
@@ -19,7 +20,11 @@ pub(crate) fn verdict(verdict: GateVerdict) -> &'static str {
 /// What became of `cpu_per_request<+3%`: ` with 100 connections: +5.1 % (+4.4 to +5.8)`, and what would settle it.
 pub(crate) fn seen(result: &GateResult, analysis: &CompareAnalysis) -> (String, String) {
     let place = with(&result.conditions);
-    let seen = change(&result.ratio, result.difference.as_ref());
+    let of_gate = |row: &&CompareRow| row.metric == result.metric && row.conditions == result.conditions;
+    let row = analysis.rows.iter().find(of_gate);
+    // What takes a gate back widens what is shown of it, as it does in its row.
+    let open = row.filter(|row| result.withheld.is_some() && row.in_doubt.is_some()).and_then(change_of);
+    let seen = open.or_else(|| change(&result.ratio, result.difference.as_ref()));
     let seen =
         seen.map_or_else(|| not_measured(result, analysis), |(change, interval)| with_interval(&change, &interval));
     let why = result.withheld.map_or(String::new(), |why| {
@@ -28,9 +33,8 @@ pub(crate) fn seen(result: &GateResult, analysis: &CompareAnalysis) -> (String, 
         format!("; inconclusive, because {}{cure}", because(why, of))
     });
     let blocks = Blocks::of_comparison(analysis);
-    let of_gate = |row: &&CompareRow| row.metric == result.metric && row.conditions == result.conditions;
     let is_open = result.verdict == GateVerdict::Undecided && result.withheld.is_none();
-    let row = analysis.rows.iter().find(of_gate).filter(|row| is_open && row.is_measured());
+    let row = row.filter(|row| is_open && row.is_measured());
     let few = row.and_then(|row| blocks.too_few_of(row.blocks)).map(|few| format!("; {}", lowered(&few)));
     let needed = result.needs_blocks.map(|needed| format!("; {}", blocks.needed(needed)));
     (place, format!("{seen}{why}{}{}", few.unwrap_or_default(), needed.unwrap_or_default()))

@@ -82,7 +82,7 @@ fn tables(parts: &mut Vec<String>, analysis: &Analysis, groups: &[Group<'_>], il
             parts.push(format!("### {}", escape(&group.title)));
         }
         parts.push(table(group));
-        parts.extend(illustrations.of(Subject::Table(at)));
+        parts.extend(illustrations.of_table(at));
         let mut notes: Vec<String> = group.rank_note().map(str::to_owned).into_iter().collect();
         for (mark, rows) in group.marks() {
             let known = explained.contains(&mark);

@@ -82,13 +82,18 @@ fn waking(who: &str) -> String {
     )
 }
 
-/// What would settle it for these cells, in the words of whoever asks; nothing where only another server would.
-pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker) -> Option<String> {
+/// What would settle it for these cells on a machine with so many CPUs (0 where that is not known), in the words of whoever asks;
+/// nothing where only another server would.
+pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker, cpus: u32) -> Option<String> {
     let cells = || cells.iter().copied();
     let is_starved = |cell: &CellAnalysis| cell.remarks.generator_waited == Some(Waited::MoreThanBusy);
     let cure = match why {
         Withheld::AtLeast if cells().any(is_starved) => {
             "fewer other programs on this machine, which kept the generator from its CPUs".to_owned()
+        }
+        // Of two the generator has one, and more threads would share it.
+        Withheld::AtLeast if matches!(cpus, 1 | 2) => {
+            "a machine with more CPUs, of which the generator gets several".to_owned()
         }
         Withheld::AtLeast => format!("more threads or CPUs for the generator{}", asker.by(Knob::Threads)),
         Withheld::AtCeiling => format!("more connections{}", asker.by(Knob::Connections)),
@@ -138,7 +143,7 @@ fn warm_up(what: &str, seconds: f64, asker: Asker) -> String {
 /// The same for one side of a comparison, or both.
 pub(crate) fn cure_of(why: Withheld, of: &[Arm], analysis: &CompareAnalysis) -> Option<String> {
     let cells = analysis.cells.iter().filter(|it| of.contains(&it.arm)).map(|it| &it.cell);
-    cure(why, &cells.collect::<Vec<_>>(), analysis.form.into())
+    cure(why, &cells.collect::<Vec<_>>(), analysis.form.into(), analysis.environment.cpus)
 }
 
 /// How much load a cell needs to be warm, in seconds, where it had less.

@@ -9,7 +9,7 @@ use model::{
 
 use crate::asker::Asker;
 use crate::conditions::Conditions;
-use crate::cpu_words::share;
+use crate::cpu_words::{on_one, share};
 use crate::format::{counted, duration_us, elapsed, measured, number, seconds, thousands};
 use crate::mark_words::{arm_words, mark_meaning, note_words};
 use crate::rank_words::several_tables;
@@ -82,6 +82,7 @@ pub(crate) fn header(analysis: &Analysis) -> Vec<String> {
     let mut parts = vec![format!("{}{quick}", analysis.name), format!("{launches}, seed {}", analysis.seed)];
     parts.extend(not_up(analysis.trials));
     parts.push(machine(&analysis.environment));
+    parts.extend(on_one(&analysis.session));
     parts.push(analysis.environment.started_at.date().to_string());
     parts.extend(analysis.elapsed_s.map(elapsed));
     parts.retain(|part| !part.is_empty());

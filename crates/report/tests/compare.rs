@@ -34,11 +34,12 @@ fn said(analysis: &CompareAnalysis) -> String {
 #[test]
 fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
     let mut analysis = held_back(Withheld::AtLeast);
-    for (waited, cure) in [
-        (None, "more threads or CPUs for the generator (-t)"),
-        (Some(Waited::MoreThanBusy), "fewer other programs on this machine, which kept the generator from its CPUs"),
+    for (cpus, waited, cure) in [
+        (8, None, "more threads or CPUs for the generator (-t)"),
+        (2, None, "a machine with more CPUs, of which the generator gets several"),
+        (2, Some(Waited::MoreThanBusy), "fewer other programs on this machine, which kept the generator from its CPUs"),
     ] {
-        analysis.cells[1].cell.remarks.generator_waited = waited;
+        (analysis.environment.cpus, analysis.cells[1].cell.remarks.generator_waited) = (cpus, waited);
         let said = said(&analysis);
         assert!(
             said.contains(&format!(
@@ -145,6 +146,7 @@ fn where_nothing_is_settled_the_answer_says_how_far_the_primary_metric_is_known(
     analysis.gates.clear();
     for row in &mut analysis.rows {
         (row.verdict, row.withheld, row.seen) = (ComparisonVerdict::Inconclusive, None, None);
+        row.ratio = Measured { estimate: Some(1.0), low: Some(0.9), high: Some(1.1), ..row.ratio };
     }
     let primary = analysis.rows.iter_mut().find(|row| Some(row.metric) == analysis.primary).unwrap();
     primary.ratio = Measured { estimate: Some(1.006), low: Some(0.997), high: Some(1.014), ..primary.ratio };
@@ -152,6 +154,14 @@ fn where_nothing_is_settled_the_answer_says_how_far_the_primary_metric_is_known(
     let known =
         format!("Not shown: CPU per request +0.6 % (-0.3 to +1.4); {total} of {total} figures are inconclusive.");
     assert!(said(&analysis).contains(&known), "{}", said(&analysis));
+    // A leak is not hidden behind it.
+    let memory = analysis.rows.iter_mut().find(|row| row.metric == Metric::PeakMemory).unwrap();
+    let level = memory.ratio.clone();
+    memory.ratio = Measured { estimate: Some(2.79), low: Some(2.5), high: Some(3.1), ..level.clone() };
+    let leak = "Not shown: CPU per request +0.6 % (-0.3 to +1.4); peak memory +179 % (+150 to +210); ";
+    assert!(said(&analysis).contains(leak), "{}", said(&analysis));
+    let memory = analysis.rows.iter_mut().find(|row| row.metric == Metric::PeakMemory).unwrap();
+    memory.ratio = level;
     analysis.primary = None;
     assert!(said(&analysis).contains(&format!("Not shown: {total} of {total} figures")), "{}", said(&analysis));
 }

@@ -139,8 +139,7 @@ pub(crate) struct RunArgs {
 }
 
 const SITE_EXAMPLES: &str = "\
-Exit status: the worst that `bourdon report` gives for one of the runs; 2 where one
-cannot be read, which the site names.
+Exit status: 0 whatever the runs found; 2 where one cannot be read, which the site names.
 
 Examples:
   bourdon site runs/2026-11-20-all -o public

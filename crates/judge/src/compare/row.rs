@@ -3,7 +3,7 @@
 use model::{CompareRow, ComparisonVerdict, Measured, Metric, Quiet, Scale, Unit, Withheld};
 
 use crate::comparisons::{doubt, seen};
-use crate::guard::Doubt;
+use crate::guard::{Doubt, MARKS};
 use crate::pair::{LaunchSelection, Pair};
 use crate::records::Records;
 use crate::statistics::{Interval, LogRatio, mean, t_interval_at};
@@ -61,6 +61,7 @@ impl Pair<'_> {
             verdict,
             withheld_of: withheld.map_or(Vec::new(), |why| self.sides(metric, why)),
             quiet: withheld.filter(|why| why.is_noise()).and_then(|_| self.quiet(metric)),
+            in_doubt: withheld.filter(|why| !why.is_noise()).and_then(|_| self.in_doubt(metric)),
             withheld,
             seen,
             needs_blocks: None,
@@ -119,6 +120,21 @@ impl Pair<'_> {
             let stands = |within: Option<LogRatio>| adjusted(within) == verdict;
             self.noise(metric, (verdict, 0.0), self.confidence(), stands)
         })
+    }
+
+    /// The change as far as all that is in doubt leaves it open, where that is further than its interval.
+    fn in_doubt(&self, metric: Metric) -> Option<Measured> {
+        let shown = self.change(metric, self.shown_confidence())?.interval;
+        let open = self.within(metric, (LaunchSelection::All, &MARKS), self.shown_confidence())?.interval;
+        let as_shown = |value: f64| match metric.scale() {
+            Scale::Ratio => value.exp(),
+            Scale::Difference => value,
+        };
+        let bound = |value: f64| value.is_finite().then(|| as_shown(value));
+        let unit = if metric.scale() == Scale::Ratio { Unit::Ratio } else { metric.unit() };
+        let measured =
+            Measured { estimate: Some(as_shown(shown.estimate)), low: bound(open.low), high: bound(open.high), unit };
+        (open.low < shown.low || open.high > shown.high).then_some(measured)
     }
 
     /// What the launches alone show that nothing disturbed.

@@ -127,6 +127,21 @@ mod tests {
     }
 
     #[test]
+    fn a_row_that_is_held_back_says_how_far_that_leaves_it_open() {
+        let open = |[old, new]: [Seen; 2], together| {
+            let analysis = compared([old, new], together, "peak_memory<+5%");
+            let open = row(&analysis).in_doubt.clone();
+            open.map(|open| [open.low, open.high].map(|end| end.map(|ratio| (ratio * 10.0).round() / 10.0)))
+        };
+        let (old, new) = (several(20, 44), several(18, 44));
+        assert_eq!(open([old, new], true), Some([Some(0.4), Some(2.2)]), "18 to 44 ÷ 20 to 44");
+        assert_eq!(open([old, new], false), None);
+        let unbounded = |seen: Seen| Seen { at_most: None, ..seen };
+        assert_eq!(open([one(30), unbounded(one(20))], true), Some([Some(0.7), None]));
+        assert_eq!(open([unbounded(one(30)), unbounded(one(30))], true), Some([None, None]));
+    }
+
+    #[test]
     fn what_no_look_saw_takes_back_what_it_could_have_turned() {
         let found = |[old, new]: [Seen; 2], together| {
             let analysis = compared([old, new], together, "peak_memory<+5%");

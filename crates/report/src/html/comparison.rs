@@ -1,18 +1,17 @@
 use maud::{Markup, html};
 use model::{CompareAnalysis, ComparisonVerdict, GateVerdict, Timeline};
 
-use super::chosen::by_trial;
-use super::over_time::{self, Rows};
-use super::{bad, beside, cautions, class, frame, launches, list, profile, table, text};
+use super::{bad, beside, cautions, class, frame, launches, list, over_time, profile, table, text};
 use crate::compare_answer;
 use crate::compare_words::{self as say, Line};
 use crate::gate_words;
-use crate::picture::series::of_comparison;
+use crate::picture::chosen::by_trial;
+use crate::picture::series::{of_comparison, rows_of_comparison};
 use crate::picture::{Picture, Subject};
 
 /// The page of a comparison, in the order of the terminal's.
 pub(super) fn page(analysis: &CompareAnalysis, pictures: &[Picture], timelines: &[Timeline]) -> String {
-    let made = say::header(analysis).join(" · ");
+    let (rows, timelines) = (rows_of_comparison(analysis), by_trial(timelines));
     let content = html! {
         (header(analysis))
         (gates(analysis))
@@ -22,19 +21,11 @@ pub(super) fn page(analysis: &CompareAnalysis, pictures: &[Picture], timelines: 
                 section { (figures(title, lines)) (beside(pictures, Subject::Table(at))) (every(analysis, title, lines)) }
             }
         }
-        (over_time::section(&rows(analysis), timelines, &analysis.void_trials, &made))
-        (profile::section(&rows(analysis), &by_trial(timelines), &made))
+        (over_time::section(&rows, &timelines, &analysis.void_trials, pictures))
+        (profile::section(&rows, &timelines, pictures))
         section #notes { h2 { "Notes" } (list(say::session(analysis))) (list(say::void_trials(analysis))) }
     };
     frame::page(&compare_answer::question(analysis), &analysis.environment, &content)
-}
-
-fn rows(analysis: &CompareAnalysis) -> Vec<Rows<'_>> {
-    let of = |(title, lines): (String, Vec<Line<'_>>)| {
-        let series = lines.first().map(|line| of_comparison(analysis, &line.row.conditions)).unwrap_or_default();
-        Rows { title, series }
-    };
-    say::groups(analysis).into_iter().map(of).collect()
 }
 
 fn header(analysis: &CompareAnalysis) -> Markup {

@@ -3,7 +3,6 @@
 //! What it says are the sentences of the terminal and of Markdown, and its pictures those of `picture`. What others wrote is text.
 
 mod choice;
-mod chosen;
 mod comparison;
 mod data;
 mod frame;
@@ -18,12 +17,12 @@ use model::{Judged, Timeline};
 
 use crate::bad::Bad;
 use crate::page::Tint;
-use crate::picture::{Picture, Subject, Values, pictures};
+use crate::picture::{Picture, Subject, pictures, pictures_of_launches};
 use crate::plain;
 
 /// The page of what a record means, with its launches over time as far as they are given. The same gives the same bytes.
 pub fn page(judged: &Judged, timelines: &[Timeline]) -> String {
-    let pictures = pictures(judged);
+    let pictures = [pictures(judged), pictures_of_launches(judged, timelines)].concat();
     match judged {
         Judged::Run(analysis) => run::page(analysis, &pictures, timelines),
         Judged::Comparison(analysis) => comparison::page(analysis, &pictures, timelines),
@@ -83,12 +82,8 @@ fn beside(pictures: &[Picture], subject: Subject) -> Markup {
 
 /// What is drawn in a picture, as a table.
 fn values(picture: &Picture) -> Markup {
-    values_of(&picture.title, picture.values())
-}
-
-fn values_of(title: &str, values: &Values) -> Markup {
-    let (header, rows) = values.table();
-    html! { details.values { summary { "Values" } (table(&format!("Values of: {title}"), &header, &rows, 1)) } }
+    let (header, rows) = picture.values().table();
+    html! { details.values { summary { "Values" } (table(&format!("Values of: {}", picture.title), &header, &rows, 1)) } }
 }
 
 /// A table whose first columns name the row. A frame that scrolls can be reached with the keyboard.

@@ -1,42 +1,29 @@
 //! Launches over time: one of each cell drawn, and with the script any of them.
 
 use maud::{Markup, PreEscaped, html};
-use model::{CellLaunch, Metric, Timeline, VoidTrial};
+use model::{CellLaunch, VoidTrial};
 
-use super::chosen::{ByTrial, by_trial, middle, shown, use_words};
 use super::data::{Cell, Packed, pack};
 use super::{list, text};
 use crate::format::{counted, number};
+use crate::picture::Picture;
 use crate::picture::amounts::Shown;
-use crate::picture::over_time::{LEVELS, draw};
-use crate::picture::series::{Series, metric};
-use crate::picture::within_a_page;
-use crate::words::{bracketed, latency};
-
-/// Launches that are drawn without the script, at most: a page of a great run must open.
-const MOST_DRAWN: usize = 24;
-/// Fields in the maps of all that are drawn, at most: each takes some twenty bytes.
-const MOST_FIELDS: usize = 100_000;
-
-/// The rows of a table with the words of their conditions.
-pub(super) struct Rows<'a> {
-    pub(super) title: String,
-    pub(super) series: Vec<Series<'a>>,
-}
+use crate::picture::chosen::{ByTrial, middle, shown, use_words};
+use crate::picture::launches::MOST_OVER_TIME;
+use crate::picture::over_time::LEVELS;
+use crate::picture::series::{Rows, Series};
+use crate::words::latency;
 
 /// The section; nothing where nothing is known over time.
-pub(super) fn section(all: &[Rows<'_>], timelines: &[Timeline], void: &[VoidTrial], made: &str) -> Markup {
-    let timelines = by_trial(timelines);
-    let rows = || all.iter().flat_map(|rows| rows.series.iter().map(|one| (rows.title.as_str(), one)));
-    let cells: Vec<Cell> = rows().map(|(title, one)| cell(title, one, &timelines, void)).collect();
+pub(super) fn section(all: &[Rows<'_>], timelines: &ByTrial<'_>, void: &[VoidTrial], pictures: &[Picture]) -> Markup {
+    let rows = all.iter().flat_map(|rows| rows.series.iter().map(move |one| (rows.name(one), one)));
+    let cells: Vec<Cell> = rows.map(|(name, one)| cell(name, one, timelines, void)).collect();
     let cells: Vec<Cell> = cells.into_iter().filter(|cell| !cell.launches.is_empty()).collect();
     if cells.is_empty() {
         return html! {};
     }
-    let mut room = MOST_FIELDS;
-    let drawn = rows().filter_map(|(title, one)| still(title, one, &timelines, (void, made, &mut room)));
-    let drawn: Vec<(String, String)> = drawn.take(MOST_DRAWN).collect();
-    let left_out = cells.len().saturating_sub(MOST_DRAWN);
+    let drawn: Vec<&Picture> = pictures.iter().filter(|picture| picture.is_over_time()).collect();
+    let left_out = cells.len().saturating_sub(MOST_OVER_TIME);
     let packed = pack(&cells);
     html! {
         section #time {
@@ -51,7 +38,7 @@ pub(super) fn section(all: &[Rows<'_>], timelines: &[Timeline], void: &[VoidTria
                         "them above, where scripts run; the record has all of them."
                     }
                 }
-                div.pictures.over-time-all { @for (name, svg) in &drawn { figure data-name=(name) { (PreEscaped(svg)) } } }
+                div.pictures.over-time-all { @for one in &drawn { figure data-name=(text(&one.title)) { (PreEscaped(one.within_a_page())) } } }
             }
             script #timelines type="text/plain" { (PreEscaped(&packed.base64)) }
         }
@@ -69,18 +56,14 @@ fn left_out_words(packed: &Packed) -> Vec<String> {
     said.into_iter().flatten().collect()
 }
 
-fn name(title: &str, one: &Series<'_>) -> String {
-    format!("{}{}", one.name, bracketed(title))
-}
-
-fn cell<'a>(title: &str, one: &Series<'a>, timelines: &ByTrial<'a>, void: &[VoidTrial]) -> Cell<'a> {
+fn cell<'a>(name: String, one: &Series<'a>, timelines: &ByTrial<'a>, void: &[VoidTrial]) -> Cell<'a> {
     let launch = |it: Shown<'a>| {
         let note = use_words(it.launch, void);
         (it, label(it.launch, note.as_deref()), note)
     };
     let all = shown(one, timelines);
     let middle = middle(one, &all).map(|it| it.launch.id.as_str());
-    Cell { name: name(title, one), middle, launches: all.into_iter().map(launch).collect() }
+    Cell { name, middle, launches: all.into_iter().map(launch).collect() }
 }
 
 fn label(launch: &CellLaunch, note: Option<&str>) -> String {
@@ -88,36 +71,6 @@ fn label(launch: &CellLaunch, note: Option<&str>) -> String {
     let rate = launch.throughput.map(|rate| format!("{} requests/s", number(rate)));
     let parts = [Some(format!("block {}", launch.block)), rate, p99, note.map(str::to_owned)];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
-/// The picture of the launch that stands for a row, and the name of the row.
-fn still(
-    title: &str,
-    one: &Series<'_>,
-    timelines: &ByTrial<'_>,
-    (void, made, room): (&[VoidTrial], &str, &mut usize),
-) -> Option<(String, String)> {
-    let all = shown(one, timelines);
-    let chosen = middle(one, &all)?;
-    let by = if metric(std::slice::from_ref(one)) == Metric::P99 { "p99" } else { "requests/s" };
-    let counted = one.counted().count();
-    let which = if counted > 1 {
-        format!("Block {}: the middle launch by {by} of {counted} that count.", chosen.launch.block)
-    } else {
-        format!("Block {}.", chosen.launch.block)
-    };
-    let mut said = vec![which];
-    said.extend(use_words(chosen.launch, void).into_iter().chain(chosen.timeline.fault.clone()));
-    let fields = chosen.timeline.steps.iter().map(|step| step.latencies.len()).sum();
-    let without_map = room.checked_sub(fields).is_none().then(|| chosen.timeline.without_latencies());
-    match &without_map {
-        Some(_) => said.push("How many replies took how long is left out, to keep this page small.".to_owned()),
-        None => *room -= fields,
-    }
-    let chosen = Shown { timeline: without_map.as_ref().unwrap_or(chosen.timeline), ..chosen };
-    let name = name(title, one);
-    let drawn = draw(&format!("{name} over time"), chosen, &said, made)?;
-    Some((text(&name), within_a_page(&drawn.svg)))
 }
 
 /// The colours of counts, from few to many.

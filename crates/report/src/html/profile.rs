@@ -2,20 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use model::{CellProfile, StackNode};
 
-use super::chosen::ByTrial;
-use super::over_time::Rows;
-use super::{table, text, values_of};
+use super::{beside, table, text};
 use crate::format::{counted, percent, signed};
-use crate::picture::flame::draw;
-use crate::picture::series::Series;
-use crate::picture::within_a_page;
-use crate::words::bracketed;
+use crate::picture::chosen::ByTrial;
+use crate::picture::launches::stacks;
+use crate::picture::series::{Rows, Series};
+use crate::picture::{Picture, Subject};
 
-/// Flame graphs that are drawn, at most: each is up to 100 KB.
-const MOST_DRAWN: usize = 20;
 /// Functions that are told of a profile.
 const MOST_OWN: usize = 10;
 /// Functions whose share is told of two profiles.
@@ -24,6 +20,8 @@ const MOST_FUNCTIONS: usize = 15;
 /// A row with its profile, and its stacks where it has any.
 struct Profiled<'a> {
     name: String,
+    /// What its flame graph is of.
+    picture: Subject,
     profile: &'a CellProfile,
     stacks: StackNode,
     /// CPU time of a request in µs, where it is known.
@@ -31,16 +29,15 @@ struct Profiled<'a> {
 }
 
 /// The section; nothing where no server has a profile.
-pub(super) fn section(all: &[Rows<'_>], timelines: &ByTrial<'_>, made: &str) -> Markup {
-    let groups: Vec<Vec<Profiled>> = all.iter().map(|rows| profiled(rows, timelines)).collect();
+pub(super) fn section(all: &[Rows<'_>], timelines: &ByTrial<'_>, pictures: &[Picture]) -> Markup {
+    let groups: Vec<Vec<Profiled>> = all.iter().enumerate().map(|of| profiled(of, timelines)).collect();
     let has_some = groups.iter().any(|group| !group.is_empty());
-    let mut drawn = 0;
     html! {
         @if has_some {
             section #profile {
                 h2 { "Where the CPU time goes" }
                 @for group in &groups {
-                    @for one in group { (of_one(one, made, &mut drawn)) }
+                    @for one in group { (of_one(one, pictures)) }
                     @if let [a, b] = &group[..] { (difference(a, b)) }
                 }
             }
@@ -49,22 +46,17 @@ pub(super) fn section(all: &[Rows<'_>], timelines: &ByTrial<'_>, made: &str) -> 
 }
 
 /// The rows that have a profile, with the stacks of the launches that count.
-fn profiled<'a>(rows: &Rows<'a>, timelines: &ByTrial<'_>) -> Vec<Profiled<'a>> {
-    let of = |one: &Series<'a>| {
+fn profiled<'a>((at, rows): (usize, &Rows<'a>), timelines: &ByTrial<'_>) -> Vec<Profiled<'a>> {
+    let of = |(row, one): (usize, &Series<'a>)| {
         let profile = one.cell.profile.as_ref().filter(|profile| profile.samples > 0)?;
-        let mut stacks = StackNode::default();
-        let launches = one.counted().filter_map(|launch| timelines.get(launch.id.as_str()));
-        launches.filter_map(|timeline| timeline.stacks.as_ref()).for_each(|of| stacks.merge(of));
         let us_per_request = one.cell.cpu_us_per_request.estimate;
-        Some(Profiled { name: format!("{}{}", one.name, bracketed(&rows.title)), profile, stacks, us_per_request })
+        let (name, stacks) = (rows.name(one), stacks(one, timelines));
+        Some(Profiled { name, picture: Subject::Profile(at, row), profile, stacks, us_per_request })
     };
-    rows.series.iter().filter_map(of).collect()
+    rows.series.iter().enumerate().filter_map(of).collect()
 }
 
-fn of_one(one: &Profiled<'_>, made: &str, drawn: &mut usize) -> Markup {
-    let is_drawn = *drawn < MOST_DRAWN;
-    let flame = draw(&format!("{}: where its CPU time goes", one.name), &one.stacks, made).filter(|_| is_drawn);
-    *drawn += usize::from(flame.is_some());
+fn of_one(one: &Profiled<'_>, pictures: &[Picture]) -> Markup {
     let rows: Vec<Vec<String>> = own(one).into_iter().map(|(function, share)| vec![function, percent(share)]).collect();
     let caption = format!("{}: functions that ran most themselves", one.name);
     html! {
@@ -75,9 +67,7 @@ fn of_one(one: &Profiled<'_>, made: &str, drawn: &mut usize) -> Markup {
                 (counted(one.profile.launches.into(), "launch", "launches"))
                 @if one.stacks.samples == 0 { "; by single functions, without what called them" }
             }
-            @if let Some(flame) = &flame {
-                div.pictures { figure { (PreEscaped(within_a_page(&flame.svg))) (values_of(&flame.title, &flame.values)) } }
-            }
+            (beside(pictures, one.picture))
             (table(&caption, &[("function", false), ("share", true)], &rows, 1))
         }
     }

@@ -1,9 +1,7 @@
 use maud::{Markup, html};
 use model::{Analysis, ClaimAnalysis, ClaimVerdict, Mark, Timeline};
 
-use super::chosen::by_trial;
-use super::over_time::{self, Rows};
-use super::{bad, beside, cautions, class, launches, list, table, text};
+use super::{bad, beside, cautions, class, launches, list, over_time, table, text};
 use super::{choice, frame, profile};
 use crate::asker::Asker;
 use crate::bad as bad_words;
@@ -12,7 +10,8 @@ use crate::claim_notes::claim_notes;
 use crate::conditions::Conditions;
 use crate::format::quantity;
 use crate::mark_words::mark_meaning;
-use crate::picture::series::of_group;
+use crate::picture::chosen::by_trial;
+use crate::picture::series::{of_group, rows_of_run};
 use crate::picture::{Picture, Subject};
 use crate::rows::{Group, disturbed, groups, legends, ties};
 use crate::{answer, claim_words, finding_words, words};
@@ -21,22 +20,19 @@ use crate::{answer, claim_words, finding_words, words};
 pub(super) fn page(analysis: &Analysis, pictures: &[Picture], timelines: &[Timeline]) -> String {
     let conditions = Conditions::of(analysis);
     let groups = groups(analysis, &conditions);
+    let (rows, timelines) = (rows_of_run(&groups), by_trial(timelines));
     let content = html! {
         (header(analysis, &conditions, &groups))
         (claims(analysis, pictures))
         (choice::section(analysis, &conditions))
         (tables(analysis, &conditions, &groups, pictures))
-        (over_time::section(&rows(&groups), timelines, &analysis.void_trials, &words::header(analysis).join(" · ")))
-        (profile::section(&rows(&groups), &by_trial(timelines), &words::header(analysis).join(" · ")))
+        (over_time::section(&rows, &timelines, &analysis.void_trials, pictures))
+        (profile::section(&rows, &timelines, pictures))
         (findings(analysis))
         (notes(analysis, &conditions, &groups))
         (void(analysis, &conditions))
     };
     frame::page(&analysis.question, &analysis.environment, &content)
-}
-
-fn rows<'a>(groups: &[Group<'a>]) -> Vec<Rows<'a>> {
-    groups.iter().map(|group| Rows { title: group.title.clone(), series: of_group(group) }).collect()
 }
 
 fn header(analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>]) -> Markup {

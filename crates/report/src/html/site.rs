@@ -9,7 +9,7 @@ use crate::conditions::Conditions;
 use crate::page::Tint;
 use crate::picture::KEPT;
 use crate::rows::groups;
-use crate::{answer, compare_answer, words};
+use crate::{answer, bad, compare_answer, words};
 
 /// A run of a site.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,11 +52,11 @@ fn entry(name: &str, judged: &Judged) -> Markup {
 fn said(judged: &Judged) -> (String, (Tint, String), &Environment) {
     match judged {
         Judged::Run(analysis) => {
-            let groups = groups(analysis, &Conditions::of(analysis));
-            let unanswered = || {
-                (Tint::Unsure, words::preliminary(analysis).unwrap_or_else(|| "Its page has the figures.".to_owned()))
-            };
-            let answer = answer::of_run(analysis, &groups).unwrap_or_else(unanswered);
+            let conditions = Conditions::of(analysis);
+            let first_bad = || Some((Tint::Bad, bad::of_run(analysis, &conditions).first()?.text().to_owned()));
+            let unsure = || words::preliminary(analysis).unwrap_or_else(|| "Its page has the figures.".to_owned());
+            let answer = answer::of_run(analysis, &groups(analysis, &conditions));
+            let answer = answer.or_else(first_bad).unwrap_or_else(|| (Tint::Unsure, unsure()));
             (analysis.question.clone(), answer, &analysis.environment)
         }
         Judged::Comparison(analysis) => {

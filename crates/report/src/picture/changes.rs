@@ -7,6 +7,8 @@ use super::mark::{Glyph, Value, held, is_positive};
 use super::scale::{Scale, Steps};
 use super::series::About;
 use super::sheet::{Drawn, MARGIN, Sheet, WIDTH};
+use super::svg::Node;
+use crate::change_words::left_open;
 use crate::compare_words::{self as say, Line};
 use crate::format::{at_most_decimals, signed_tick, tick};
 use crate::more_blocks::Blocks;
@@ -44,6 +46,12 @@ pub(super) fn draw(analysis: &CompareAnalysis, lines: &[Line<'_>], about: &About
     let mut key = Vec::new();
     key.extend(is_shown(Glyph::Dot).then_some((Glyph::Dot, "change, with its 95 % interval")));
     key.extend(is_shown(Glyph::Open).then_some((Glyph::Open, "change, without a verdict")));
+    key.extend(
+        lines
+            .iter()
+            .any(|line| line.row.in_doubt.is_some())
+            .then_some((Glyph::Dashed, "as far as what is in doubt leaves it open")),
+    );
     let within = format!("the same: within {}", tick(analysis.margin, Unit::Share));
     let is_share = |line: &Line<'_>| line.row.difference.is_some();
     let points = format!("of shares: within {} point", at_most_decimals(100.0 * SAME_SHARE, 1));
@@ -65,7 +73,10 @@ fn of_ratios<'a>(analysis: &CompareAnalysis, lines: &'a [Line<'a>]) -> Panel<'a>
     let lines: Vec<&Line> = lines.iter().filter(|line| line.row.difference.is_none()).collect();
     let most = 1.0 + analysis.margin;
     let band = [1.0 / most, most];
-    let values: Vec<&Measured> = lines.iter().map(|line| value(line.row)).filter(|value| is_positive(value)).collect();
+    let is_known = |open: &&Measured| left_open(open) != (None, None);
+    let open = lines.iter().filter_map(|line| line.row.in_doubt.as_ref()).filter(is_known);
+    let values: Vec<&Measured> =
+        lines.iter().map(|line| value(line.row)).chain(open).filter(|value| is_positive(value)).collect();
     let scale = Scale::around(Steps::Log, &held(Steps::Log, &band, &values), 1.02, [MARGIN, WIDTH - MARGIN]);
     let axis = scale.map(|scale| Axis::new(scale, change_words(&scale)));
     Panel { title: "change, new ÷ old, log scale", lines, same: 1.0, band, axis }
@@ -116,7 +127,14 @@ impl Panel<'_> {
         let mut nodes = axis.strip(sheet.y(), Some(self.band), &[("reference", self.same)]);
         let said = format!("{}: {} to {}, {change}, {}", line.metric, line.old, line.new, line.verdict);
         let drawn = Value { of: row.metric.id(), said, measured: value(row), glyph: glyph_of(row) };
-        nodes.extend(drawn.draw(&axis.scale, sheet.y() + STRIP / 2.0));
+        let height = sheet.y() + STRIP / 2.0;
+        nodes.extend(row.in_doubt.as_ref().map(|open| {
+            let (low, high) = left_open(open);
+            let [low, high] = [low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY)]
+                .map(|end| [axis.scale.place(end), height]);
+            Node::line("line few", low, high)
+        }));
+        nodes.extend(drawn.draw(&axis.scale, height));
         sheet.draw(STRIP + 8.0, nodes);
     }
 }

@@ -6,9 +6,11 @@
 pub(crate) mod amounts;
 mod axis;
 mod changes;
+pub(crate) mod chosen;
 mod claims;
 pub(crate) mod flame;
 mod latency;
+pub(crate) mod launches;
 mod mark;
 mod memory;
 pub(crate) mod over_time;
@@ -35,6 +37,7 @@ use crate::conditions::{Conditions, conditions};
 use crate::markdown::escape;
 use crate::rows::{Group, groups};
 use crate::{answer, compare_words, words};
+pub use launches::pictures_of_launches;
 pub(crate) use theme::CSS;
 
 use series::About;
@@ -54,12 +57,15 @@ pub struct Picture {
     pub svg: String,
     of: Subject,
     values: Values,
+    /// What is drawn from step to step, as CSV.
+    steps: Option<String>,
 }
 
 impl Picture {
     /// Its values as CSV with units in the header, and the name of the file for them.
     pub fn csv(&self) -> (String, String) {
-        (format!("{}.csv", self.file.trim_end_matches(".svg")), self.values.csv())
+        let csv = self.steps.clone().unwrap_or_else(|| self.values.csv());
+        (format!("{}.csv", self.file.trim_end_matches(".svg")), csv)
     }
 
     pub(crate) fn values(&self) -> &Values {
@@ -68,6 +74,11 @@ impl Picture {
 
     pub(crate) fn is_of(&self, subject: Subject) -> bool {
         self.of == subject
+    }
+
+    /// Whether it is of a launch over time.
+    pub(crate) fn is_over_time(&self) -> bool {
+        matches!(self.of, Subject::OverTime(..))
     }
 
     /// The same for a page that has the style of pictures.
@@ -90,6 +101,10 @@ pub(crate) enum Subject {
     Tables,
     /// The table with that place among those of cells, or of figures that are compared.
     Table(usize),
+    /// A launch of a table's row over time: the places of both.
+    OverTime(usize, usize),
+    /// The profile of a table's row.
+    Profile(usize, usize),
 }
 
 /// Every picture of what a record means, in the order of the tables that they belong to.
@@ -179,8 +194,9 @@ fn picture(of: Subject, name: &str, drawn: Drawn) -> Picture {
     let file = match of {
         Subject::Claims | Subject::Tables => format!("{name}.svg"),
         Subject::Table(at) => format!("{name}-{}.svg", at + 1),
+        Subject::OverTime(at, row) | Subject::Profile(at, row) => format!("{name}-{}-{}.svg", at + 1, row + 1),
     };
-    Picture { file, title: drawn.title, says: drawn.says, svg: drawn.svg, of, values: drawn.values }
+    Picture { file, title: drawn.title, says: drawn.says, svg: drawn.svg, of, values: drawn.values, steps: drawn.steps }
 }
 
 /// What of a path may stand in an address as it is.
@@ -195,12 +211,23 @@ pub(crate) struct Illustrations<'a> {
 }
 
 impl Illustrations<'_> {
+    /// The images that stand beside a table.
+    pub(crate) fn of_table(&self, at: usize) -> impl Iterator<Item = String> {
+        let is_of_row =
+            move |of: &Subject| matches!(of, Subject::OverTime(table, _) | Subject::Profile(table, _) if *table == at);
+        self.those(move |of| *of == Subject::Table(at)).chain(self.those(is_of_row))
+    }
+
     /// The images that stand beside it.
     pub(crate) fn of(&self, subject: Subject) -> impl Iterator<Item = String> {
+        self.those(move |of| *of == subject)
+    }
+
+    fn those(&self, is_meant: impl Fn(&Subject) -> bool) -> impl Iterator<Item = String> {
         let image = |picture: &Picture| {
             let path = format!("{}/{}", self.folder.trim_end_matches('/'), picture.file);
             format!("![{}]({})", escape(&picture.says), utf8_percent_encode(&path, KEPT))
         };
-        self.pictures.iter().filter(move |picture| picture.of == subject).map(image)
+        self.pictures.iter().filter(move |picture| is_meant(&picture.of)).map(image)
     }
 }

@@ -50,7 +50,28 @@ pub(crate) fn draw(title: &str, shown: Shown<'_>, said: &[String], made: &str) -
         frame.ramp(&mut sheet);
     }
     let says = format!("{title}: throughput, latency, CPU and memory of this one launch from step to step.");
-    Some(sheet.finish(&says, made))
+    Some(Drawn { steps: Some(csv(steps)), ..sheet.finish(&says, made) })
+}
+
+/// The steps as CSV: each with its begin and length, and what is drawn of it, nothing where that is not known.
+fn csv(steps: &[TimelineStep]) -> String {
+    let amounts = || [&THROUGHPUT].into_iter().chain(&AMOUNTS);
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let header = ["begin (s)", "length (s)", "failed (requests)", "p50 (us)", "p99 (us)"].map(str::to_owned);
+    let named = |amount: &Amount| match amount.unit {
+        Unit::None => amount.id.to_owned(),
+        unit => format!("{} ({})", amount.id, unit.id()),
+    };
+    // Nothing fails that is written to memory.
+    let _ = writer.write_record(header.into_iter().chain(amounts().map(named)));
+    for step in steps {
+        let told = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+        let first = [step.at_s, step.length_s, step.failures as f64].map(Some);
+        let figures =
+            first.into_iter().chain([step.p50_us, step.p99_us]).chain(amounts().map(|amount| (amount.of)(step)));
+        let _ = writer.write_record(figures.map(told));
+    }
+    writer.into_inner().ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
 }
 
 impl<'a> Frame<'a> {

@@ -2,8 +2,10 @@
 
 use model::{Cell, CellAnalysis, CellLaunch, CompareAnalysis, LaunchUse, Measured, Metric, Population, VoidTrial};
 
+use crate::compare_words::{self, Line};
 use crate::mark_words::arm_words;
 use crate::rows::Group;
+use crate::words::bracketed;
 
 /// What pictures of a table have in common.
 pub(crate) struct About<'a> {
@@ -32,6 +34,33 @@ pub(crate) fn of_group<'a>(group: &Group<'a>) -> Vec<Series<'a>> {
 pub(crate) fn of_comparison<'a>(analysis: &'a CompareAnalysis, conditions: &Cell) -> Vec<Series<'a>> {
     let of = analysis.cells.iter().filter(|of| of.cell.levels.matches(conditions));
     of.map(|of| Series { name: arm_words(of.arm).to_owned(), cell: &of.cell }).collect()
+}
+
+/// A table's rows under the words of their conditions.
+pub(crate) struct Rows<'a> {
+    pub(crate) title: String,
+    pub(crate) series: Vec<Series<'a>>,
+}
+
+impl Rows<'_> {
+    /// The name of a row among those of all tables.
+    pub(crate) fn name(&self, one: &Series<'_>) -> String {
+        format!("{}{}", one.name, bracketed(&self.title))
+    }
+}
+
+/// Those of all tables of a run.
+pub(crate) fn rows_of_run<'a>(groups: &[Group<'a>]) -> Vec<Rows<'a>> {
+    groups.iter().map(|group| Rows { title: group.title.clone(), series: of_group(group) }).collect()
+}
+
+/// Those of all tables of a comparison.
+pub(crate) fn rows_of_comparison(analysis: &CompareAnalysis) -> Vec<Rows<'_>> {
+    let of = |(title, lines): (String, Vec<Line<'_>>)| {
+        let series = lines.first().map(|line| of_comparison(analysis, &line.row.conditions)).unwrap_or_default();
+        Rows { title, series }
+    };
+    compare_words::groups(analysis).into_iter().map(of).collect()
 }
 
 /// The void launches of these.

@@ -21,6 +21,8 @@ pub(crate) struct Drawn {
     pub(crate) says: String,
     pub(crate) svg: String,
     pub(crate) values: Values,
+    /// What is drawn from step to step, as CSV, where it is.
+    pub(crate) steps: Option<String>,
 }
 
 /// What has been drawn so far, and how far down.
@@ -129,7 +131,13 @@ impl Sheet {
         let root = root.at([("width", SHOWN), ("height", height * SHOWN / WIDTH)]);
         let told = [Node::new("title").text(&self.title), Node::new("desc").text(says), style, paper];
         let values = Values::of(&self.nodes);
-        Drawn { title: self.title, says: says.to_owned(), svg: root.hold(told).hold(self.nodes).to_xml(), values }
+        Drawn {
+            title: self.title,
+            says: says.to_owned(),
+            svg: root.hold(told).hold(self.nodes).to_xml(),
+            values,
+            steps: None,
+        }
     }
 }
 

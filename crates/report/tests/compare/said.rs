@@ -174,7 +174,7 @@ fn what_would_settle_it_is_asked_for_in_the_words_of_whoever_asked() {
             "--expect-body compares",
         ),
     ] {
-        analysis.form = form;
+        (analysis.form, analysis.environment.cpus) = (form, 8);
         for (why, cure) in [Withheld::AtLeast, Withheld::AtCeiling, Withheld::FewRequests].into_iter().zip(cures) {
             analysis.rows.iter_mut().filter(|row| row.withheld.is_some()).for_each(|row| row.withheld = Some(why));
             let said = said(&analysis);

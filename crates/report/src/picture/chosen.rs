@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{CellLaunch, LaunchUse, Timeline, VoidTrial};
 
-use crate::picture::amounts::Shown;
-use crate::picture::series::{Series, metric};
+use super::amounts::Shown;
+use super::series::{Series, metric};
 use crate::reason_words;
 use crate::words::words;
 
