@@ -85,7 +85,8 @@ fn latency(launch: &Launch) -> LaunchLatency {
 /// Of so many requests those of the rounds that count.
 fn requests(launch: &Launch, all: u64) -> u64 {
     match &launch.rounds {
-        Some(rounds) if launch.lacks_rounds() => {
+        // As the quantiles beside it.
+        Some(rounds) if launch.lacks_rounds() && launch.felt.is_some() && launch.judgement.is_valid() => {
             let counts = |slice: &&Slice| !rounds.left_out.contains(&slice.round);
             model::sum(slices::measured(&launch.record.slices).filter(counts).map(|slice| slice.completed))
         }

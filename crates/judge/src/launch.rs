@@ -118,9 +118,19 @@ impl<'a> Launch<'a> {
         self.record.observation.as_ref().is_some_and(|seen| seen.unwaited)
     }
 
+    /// The most that its peak of memory can be at any moment, in bytes, beside what looks saw; without a bound where nobody knows.
+    /// None of an older record that was alone: looks came ten times a second under load, and stand for it.
+    pub(crate) fn most_between_looks(&self) -> Option<f64> {
+        let seen = self.record.observation.as_ref()?;
+        match seen.peak_at_most_bytes {
+            Some(bytes) => Some(bytes as f64),
+            None => (seen.peak_unbounded || self.rounds.is_some()).then_some(f64::INFINITY),
+        }
+    }
+
     /// Whether its memory may have been more between two looks than anybody knows.
     pub(crate) fn lacks_peak(&self) -> bool {
-        self.record.observation.as_ref().is_some_and(|seen| seen.peak_unbounded)
+        self.most_between_looks() == Some(f64::INFINITY)
     }
 
     /// Whether it has the mark.

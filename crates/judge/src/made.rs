@@ -240,11 +240,12 @@ impl Made {
 /// by times or numbers of replies can be chance, or what the machine did meanwhile.
 fn is_certain(launch: &Launch, cause: UnslicedCause) -> bool {
     match cause.code() {
-        Unsliced::ConnectionsEnd | Unsliced::FailsAfterIdling => true,
+        Unsliced::ConnectionsEnd => true,
         Unsliced::SlowDrain
         | Unsliced::FewReplies
         | Unsliced::SlowAfterIdling
         | Unsliced::DearAfterIdling
+        | Unsliced::FailsAfterIdling
         | Unsliced::Unsettled
         | Unsliced::FallsBehind => launch.measured().is_some_and(nothing_completed),
     }

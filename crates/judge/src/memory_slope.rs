@@ -39,7 +39,8 @@ fn slope(records: &Records, cells: &[CellAnalysis], levels: Cell, steps: &[(u64,
         let cell = &cells[step.1];
         cell.window_s < COURSE_SECONDS as f64 || cell.marks.iter().any(|note| note.mark() == Mark::Growing)
     };
-    let is_at_least = count(fewest) == MemoryCount::ProportionalAtLeast;
+    let is_at_least = count(fewest) == MemoryCount::ProportionalAtLeast
+        || [fewest, most].iter().any(|step| cells[step.1].peak_at_least);
     let is_whole = is_alike && !is_at_least && !may_grow(fewest) && !may_grow(most);
     let peak = |step: &(u64, usize), block| records.value(step.1, block, Metric::PeakMemory);
     let in_block = |block: &u32| Some((peak(most, *block)? - peak(fewest, *block)?) / (most.0 - fewest.0) as f64);

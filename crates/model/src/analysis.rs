@@ -204,7 +204,7 @@ pub struct CellAnalysis {
     pub generator_starved: Option<f64>,
     /// Peak memory.
     pub peak_memory_bytes: Measured,
-    /// Whether processes came and went between two looks in one of its launches, so that the peak is at least that.
+    /// Whether nobody knows of one of its launches what it had between two looks, so that the peak is at least that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub peak_at_least: bool,
     /// What it counts; the widest of its launches.

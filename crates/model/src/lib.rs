@@ -128,7 +128,7 @@ pub use rotation::{Prelude, Rotation, Slice, Unsliced, UnslicedCause};
 pub use schema::{UnknownSchema, check_schema};
 pub use shift::{QuantileShift, Shift};
 pub use sound::{LONGEST_SLICE_NS, RATES_PER_S};
-pub use stacks::StackNode;
+pub use stacks::{NOT_TOLD, StackNode};
 pub use stirred::{GOLDEN, seed_of, stirred};
 pub use target::*;
 pub use timeline::{

@@ -184,8 +184,9 @@ pub enum UnslicedCause {
     FailsAfterIdling {
         /// Requests that failed in the loads that woke it, without a whole reply or with a wrong one.
         failed: u64,
-        /// Of so many.
-        requests: u64,
+        /// Replies of any kind beside them, the wrong ones among these; `requests` in older records.
+        #[serde(alias = "requests")]
+        replies: u64,
     },
     /// What requests take still grows within a slice.
     Unsettled {

@@ -11,15 +11,21 @@ pub struct StackNode {
     pub callees: BTreeMap<String, StackNode>,
 }
 
+/// What stands for functions of a profile that has more of them than are kept.
+pub const NOT_TOLD: &str = "(not told)";
+
 impl StackNode {
-    /// Adds so many samples of a stack, the outermost function first. Once no more nodes may be made, what is deeper counts for the
-    /// function above it.
+    /// Adds so many samples of a stack, the outermost function first. Once no more nodes may be made, what is deeper is [`NOT_TOLD`].
     pub fn add<'a>(&mut self, stack: impl IntoIterator<Item = &'a str>, samples: u64, may_make: &mut usize) {
         let mut node = self;
         node.samples = node.samples.saturating_add(samples);
         for function in stack {
             if !node.callees.contains_key(function) {
-                let Some(left) = may_make.checked_sub(1) else { return };
+                let Some(left) = may_make.checked_sub(1) else {
+                    let rest = node.callees.entry(NOT_TOLD.to_owned()).or_default();
+                    rest.samples = rest.samples.saturating_add(samples);
+                    return;
+                };
                 *may_make = left;
             }
             node = node.callees.entry(function.to_owned()).or_default();
@@ -69,8 +75,8 @@ mod tests {
     }
 
     #[test]
-    fn where_no_more_may_be_made_the_function_above_has_it() {
+    fn where_no_more_may_be_made_it_is_said_that_the_rest_is_not_told() {
         let all = of(&[(&["a", "b"], 1), (&["a", "c", "d"], 2), (&["a", "b"], 4)], 2);
-        assert_eq!((all.samples, all.own()), (7, BTreeMap::from([("a", 2), ("b", 5)])));
+        assert_eq!((all.samples, all.own()), (7, BTreeMap::from([("a", 0), ("b", 5), (NOT_TOLD, 2)])));
     }
 }

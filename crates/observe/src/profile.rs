@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
-use model::{Profile, ProfiledBy, ProfiledFunction, StackNode, short_name};
+use model::{NOT_TOLD, Profile, ProfiledBy, ProfiledFunction, StackNode, short_name};
 use prost::Message;
 
 /// Largest profile that is taken once it is unpacked. A minute of a busy server is a tenth of this; a few bytes that
@@ -104,7 +104,7 @@ pub fn read_profile(gzipped: &[u8], words: &[String]) -> Result<Profile, Profile
 }
 
 /// Reads the samples of a gzipped CPU profile by stack. Of stacks of more than 128 functions the innermost ones are kept; of a profile far
-/// larger than any server's some samples are told without their functions.
+/// larger than any server's some functions are not told, and said to be missing.
 ///
 /// # Errors
 /// When the bytes are not such a profile, or one of more than 8 MiB.
@@ -167,10 +167,20 @@ fn by_stack(profile: &PprofProfile) -> StackNode {
         profile.locations.iter().map(|location| (location.id, location.lines.as_slice())).collect();
     let (mut may_make, mut may_pass, mut root) = (MOST_NODES, MOST_PASSED, StackNode::default());
     for sample in profile.samples.iter().filter(|sample| count_of(sample) > 0) {
-        let lines = sample.location_ids.iter().flat_map(|id| lines.get(id).copied().unwrap_or_default());
         let function = |line: &PprofLine| shown.get(&line.function_id).map_or(UNKNOWN, String::as_str);
-        let innermost_first: Vec<&str> = lines.take(MOST_DEPTH.min(may_pass)).map(function).collect();
+        let room = MOST_DEPTH.min(may_pass);
+        let mut innermost_first: Vec<&str> = Vec::new();
+        for id in sample.location_ids.iter().take(room) {
+            let left = room - innermost_first.len();
+            match lines.get(id).copied().unwrap_or_default() {
+                [] => innermost_first.extend([UNKNOWN].iter().take(left)),
+                lines => innermost_first.extend(lines.iter().take(left).map(function)),
+            }
+        }
         may_pass -= innermost_first.len();
+        if innermost_first.is_empty() {
+            innermost_first.push(if room == 0 { NOT_TOLD } else { UNKNOWN });
+        }
         root.add(innermost_first.into_iter().rev(), count_of(sample), &mut may_make);
     }
     root
@@ -235,7 +245,8 @@ mod tests {
         let root = by_stack(&profile(&[(&[7, 8], 3), (&[8], 1), (&[99], 2), (&[7], -1)]));
         let [handle, serve, futex] =
             ["example.com/futex/app.Handle[a/futex.T]", "net/http.(*conn).serve", "runtime.futex"];
-        assert_eq!((root.samples, root.callees.len()), (6, 1), "a location that nobody knows has no function");
+        assert_eq!((root.samples, root.callees.len()), (6, 2));
+        assert_eq!(root.callees[UNKNOWN].samples, 2, "of a location that nobody knows");
         assert_eq!(root.callees[handle].callees[serve].callees[futex].samples, 3);
         assert_eq!(root.callees[handle].samples, 4);
         let deep: Vec<u64> = vec![8; 1_000_000];

@@ -235,15 +235,23 @@ impl Sampler {
         sample.peak_is_whole = is_told && (known.is_none() || !have_ended);
     }
 
-    /// Of all or of none: one that may not be looked at is not taken for one without memory.
+    /// Of all or of none: one that may not be looked at is not taken for one without memory, and one that just ended is.
     fn fill_pss(&mut self, sample: &mut Sample) {
         let mut bytes = Some(0);
         for of in self.have_memory() {
             let rollup = self.reader.read(format_args!("{of}/smaps_rollup"));
-            let kibibytes = rollup.and_then(|text| labelled(text, b"Pss:"));
-            bytes = bytes.zip(kibibytes).map(|(bytes, kibibytes)| bytes + kibibytes * 1024);
+            match rollup.and_then(|text| labelled(text, b"Pss:")) {
+                Some(kibibytes) => bytes = bytes.map(|bytes| bytes + kibibytes * 1024),
+                None if self.has_ended(&of) => {}
+                None => bytes = None,
+            }
         }
         sample.pss_bytes = bytes.filter(|bytes| *bytes > 0);
+    }
+
+    /// Whether a process that told of its memory tells of none any more.
+    fn has_ended(&mut self, of: &str) -> bool {
+        self.reader.read(format_args!("{of}/statm")).and_then(resident_pages).unwrap_or(0) == 0
     }
 
     /// The processes that have not ended, each by the name under which it tells of its memory.

@@ -95,6 +95,7 @@ pub(crate) fn counts(group: &Group<'_>) -> Vec<String> {
     let all: Vec<&Row> = group.rows.iter().collect();
     let mut said = of_column(&all, "CPU/request of", |row| cpu_words(row.cell));
     said.extend(of_column(&all, "memory of", |row| memory_words(row.cell)));
+    said.extend(of_column(&all, "peak memory of", |row| peak_words(row.cell)));
     said
 }
 
@@ -106,12 +107,15 @@ pub(crate) fn cpu_words(cell: &CellAnalysis) -> Option<&'static str> {
     )
 }
 
+/// What a peak of memory lacks.
+pub(crate) fn peak_words(cell: &CellAnalysis) -> Option<&'static str> {
+    cell.peak_at_least.then_some("nobody knows what its processes had between two looks: it may be more")
+}
+
 /// What a figure of memory counts, where it is not the resident pages of one process.
 pub(crate) fn memory_words(cell: &CellAnalysis) -> Option<&'static str> {
     match cell.memory_count {
-        MemoryCount::Resident => cell.peak_at_least.then_some(
-            "processes came and went between two looks, and nobody knows what those had: the peak may be more",
-        ),
+        MemoryCount::Resident => None,
         MemoryCount::Proportional => Some("several processes; what they share counts once (proportional, PSS)"),
         MemoryCount::ProportionalAtLeast => Some(
             "several processes; what they share counts once (proportional, PSS), and in part what they share with other servers \

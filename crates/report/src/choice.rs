@@ -68,7 +68,7 @@ fn best(group: &RankGroup, cells: &[&CellAnalysis], comparisons: &[Comparison]) 
         group.ranks.iter().filter(|rank| rank.rank == Some(1)).map(|rank| rank.target.clone()).collect();
     first.sort();
     match &first[..] {
-        [] => open(group, comparisons),
+        [] => open(group, cells, comparisons),
         [only] => {
             let cell = cells.iter().find(|cell| cell.levels.target() == only);
             let figure = cell.and_then(|cell| figure(group.metric, cell));
@@ -79,11 +79,12 @@ fn best(group: &RankGroup, cells: &[&CellAnalysis], comparisons: &[Comparison]) 
 }
 
 /// Who may be first: those who were shown to do worse than another are out.
-fn open(group: &RankGroup, comparisons: &[Comparison]) -> String {
+fn open(group: &RankGroup, cells: &[&CellAnalysis], comparisons: &[Comparison]) -> String {
     let of_group = || comparisons.iter().filter(|of| of.metric == group.metric && of.conditions == group.conditions);
     // Who failed takes no place, and puts nobody out.
     let takes_part = |target: &String| {
-        group.ranks.iter().any(|rank| rank.target == *target && (rank.rank.is_some() || !rank.open.is_empty()))
+        let fails = |cell: &&CellAnalysis| cell.trials == 0 || cell.failing.bad;
+        cells.iter().find(|cell| cell.levels.target() == target).is_some_and(|cell| !fails(cell))
     };
     let is_out = |target: &String| {
         of_group().any(|of| match of.verdict {
@@ -92,7 +93,8 @@ fn open(group: &RankGroup, comparisons: &[Comparison]) -> String {
             ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => false,
         })
     };
-    let may_be_first = |rank: &&Rank| rank.rank.is_none() && !rank.open.is_empty() && !is_out(&rank.target);
+    // Also who is too close to one whose place is open.
+    let may_be_first = |rank: &&Rank| rank.rank.is_none() && takes_part(&rank.target) && !is_out(&rank.target);
     let mut left: Vec<String> = group.ranks.iter().filter(may_be_first).map(|rank| rank.target.clone()).collect();
     left.sort();
     match left.len() {

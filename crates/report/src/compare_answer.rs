@@ -4,7 +4,7 @@ use model::{Arm, CellAnalysis, CompareAnalysis, CompareForm, CompareRow, Compari
 
 use crate::answer::NOTHING_YET;
 use crate::compare_launches::launches;
-use crate::compare_words::{against, reason, row_with_change};
+use crate::compare_words::{against, reason, row_with_change, same_within};
 use crate::format::counted;
 use crate::page::Tint;
 use crate::withheld::{because, cure_of};
@@ -30,7 +30,7 @@ pub(crate) fn of_comparison(analysis: &CompareAnalysis) -> (Tint, String) {
     let came_to = |verdict| analysis.gates.iter().any(|gate| gate.verdict == verdict);
     let tint = match tint {
         _ if came_to(GateVerdict::Broken) => Tint::Bad,
-        Tint::Good if came_to(GateVerdict::Undecided) => Tint::Unsure,
+        Tint::Good | Tint::Bold if came_to(GateVerdict::Undecided) => Tint::Unsure,
         tint => tint,
     };
     (tint, format!("{text}{gates}.{}", then.map_or(String::new(), |then| format!(" {then}."))))
@@ -109,6 +109,11 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
             let none = format!("{}none of {figures} is worse", largest(analysis, Faster));
             Answer::new(Tint::Good, format!("No: {none}{}", then(", ", others(0))))
         }
+        0 if leaning(analysis).is_none() && decided(analysis).is_some() => {
+            let said = decided(analysis).map_or(String::new(), |row| by_the_primary(row, analysis));
+            let open = format!("{open} of {figures} {} inconclusive", are(open));
+            Answer::new(Tint::Bold, format!("No: {said}; {open}{}", then(", ", others(0))))
+        }
         0 => {
             let said = primary(analysis).into_iter().chain(leaning(analysis));
             let most: String = said.map(|row| format!("{}; ", row_with_change(row, analysis))).collect();
@@ -140,6 +145,22 @@ fn largest(analysis: &CompareAnalysis, verdict: ComparisonVerdict) -> String {
 fn primary(analysis: &CompareAnalysis) -> Option<&CompareRow> {
     let mut rows = analysis.rows.iter().filter(|row| Some(row.metric) == analysis.primary);
     rows.next().filter(|row| row.verdict == ComparisonVerdict::Inconclusive && rows.next().is_none())
+}
+
+/// The row of the primary metric, where there is one and its verdict is that the new one is as good or better.
+fn decided(analysis: &CompareAnalysis) -> Option<&CompareRow> {
+    use ComparisonVerdict::{Faster, Same};
+    let mut rows = analysis.rows.iter().filter(|row| Some(row.metric) == analysis.primary);
+    rows.next().filter(|row| matches!(row.verdict, Same | Faster) && rows.next().is_none())
+}
+
+/// `CPU per request -0.2 % (-0.7 to +0.3), the same within 1 %`.
+fn by_the_primary(row: &CompareRow, analysis: &CompareAnalysis) -> String {
+    let verdict = match row.verdict {
+        ComparisonVerdict::Same => format!(", {}", same_within(analysis, row.difference.is_some())),
+        _ => String::new(),
+    };
+    format!("{}{verdict}", row_with_change(row, analysis))
 }
 
 /// Of the open figures beside the primary one that whose interval lies farthest on the side of worse, where one does.

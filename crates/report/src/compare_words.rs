@@ -9,7 +9,7 @@ use model::{
 
 use crate::asker::{Asker, Knob};
 use crate::bad::{self, Bad};
-use crate::blanks::{cpu_words, memory_words};
+use crate::blanks::{cpu_words, memory_words, peak_words};
 use crate::cell_words::is_at_least;
 use crate::change_words::{change, change_of, with_interval};
 use crate::compare_launches::{launches, loads};
@@ -180,8 +180,8 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
     [
         (Slower, of(Slower), "Worse".to_owned()),
         (Faster, of(Faster), "Better".to_owned()),
-        (Same, same(false), format!("The same within {}", percent(analysis.margin))),
-        (Same, same(true), "The same within 1 point".to_owned()),
+        (Same, same(false), capitalised(&same_within(analysis, false))),
+        (Same, same(true), capitalised(&same_within(analysis, true))),
     ]
     .into_iter()
     .chain(alike(undecided.iter().map(|row| why_open(row))).into_iter().map(open))
@@ -211,6 +211,12 @@ pub(crate) fn against(analysis: &CompareAnalysis) -> Vec<&CompareRow> {
 fn size(row: &CompareRow) -> f64 {
     let points = row.difference.as_ref().and_then(|difference| difference.estimate);
     points.map(f64::abs).or(row.ratio.estimate.map(|ratio| ratio.ln().abs())).unwrap_or(0.0)
+}
+
+/// `the same within 1 %`, of shares `the same within 1 point`.
+pub(crate) fn same_within(analysis: &CompareAnalysis, of_shares: bool) -> String {
+    let band = if of_shares { "1 point".to_owned() } else { percent(analysis.margin) };
+    format!("the same within {band}")
 }
 
 /// Why a row that is held back is, and of which server.
@@ -360,7 +366,11 @@ pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
     }
     said.extend(marks(analysis));
     let counts = |of: &ComparedCell| {
-        let figures = [("CPU per request", cpu_words(&of.cell)), ("Memory", memory_words(&of.cell))];
+        let figures = [
+            ("CPU per request", cpu_words(&of.cell)),
+            ("Memory", memory_words(&of.cell)),
+            ("Peak memory", peak_words(&of.cell)),
+        ];
         figures.map(|(figure, words)| Some(format!("{figure} of {}: {}.", place(analysis, of), words?)))
     };
     said.extend(analysis.cells.iter().flat_map(counts).flatten());

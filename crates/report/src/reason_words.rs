@@ -128,10 +128,10 @@ fn unsliced(cause: UnslicedCause) -> String {
              request cost {} more CPU than in the slices)",
             percent(dearer)
         ),
-        UnslicedCause::FailsAfterIdling { failed, requests } => format!(
-            "requests fail once the server is asked again after it idled ({} of {} that woke it)",
+        UnslicedCause::FailsAfterIdling { failed, replies } => format!(
+            "requests fail once the server is asked again after it idled ({} failed beside {} replies to those that woke it)",
             thousands(failed),
-            thousands(requests)
+            thousands(replies)
         ),
         UnslicedCause::Unsettled { slower, slices } => format!(
             "a slice, which begins without a queue and after a rest, is too short for the load to settle (in the second halves of \

@@ -408,9 +408,9 @@ fn a_profile_with_stacks_is_drawn_and_two_are_held_against_each_other() {
         no_profile: None,
     };
     let mut timelines = Vec::new();
-    for (cell, samples) in analysis.cells.iter_mut().zip([75, 60]) {
+    for (cell, (samples, us)) in analysis.cells.iter_mut().zip([(75, 10.0), (60, 20.0)]) {
         cell.profile = Some(profile.clone());
-        cell.cpu_us_per_request.estimate = Some(10.0);
+        cell.cpu_us_per_request.estimate = Some(us);
         let (mut stacks, mut most) = (StackNode::default(), 9);
         stacks.add(["main", "main.<b>serve"], samples, &mut most);
         stacks.add(["main"], 100 - samples, &mut most);
@@ -418,13 +418,20 @@ fn a_profile_with_stacks_is_drawn_and_two_are_held_against_each_other() {
         timelines.push(Timeline { trial: counts.id.clone(), stacks: Some(stacks), ..Timeline::default() });
     }
     analysis.cells.truncate(2);
-    let page = read(&report::html(&Judged::Run(Box::new(analysis)), &timelines));
+    let page = read(&report::html(&Judged::Run(Box::new(analysis.clone())), &timelines));
     assert_eq!(all(&page, "#profile svg").len(), 2);
     let said = texts(&page, "#profile svg title");
     assert!(
         said.contains(&"main.<b>serve: 75 %".to_owned()) && said.contains(&"main.<b>serve: 60 %".to_owned()),
         "{said:?}"
     );
-    let cells = texts(&page, "#profile section:last-child tbody :is(th, td)");
-    assert_eq!(cells, ["main", "2.50 µs", "4.00 µs", "+1.50 µs", "main.<b>serve", "7.50 µs", "6.00 µs", "-1.50 µs"]);
+    let cells = |page: &Html| texts(page, "#profile section:last-child tbody :is(th, td)");
+    // A smaller share of more time is more time.
+    assert_eq!(
+        cells(&page),
+        ["main", "2.50 µs", "8.00 µs", "+5.50 µs", "main.<b>serve", "7.50 µs", "12.00 µs", "+4.50 µs"]
+    );
+    analysis.cells[1].cpu_us_per_request.estimate = None;
+    let page = read(&report::html(&Judged::Run(Box::new(analysis)), &timelines));
+    assert_eq!(cells(&page), ["main", "25 %", "40 %", "+15.0 points", "main.<b>serve", "75 %", "60 %", "-15.0 points"]);
 }

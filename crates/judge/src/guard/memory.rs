@@ -17,16 +17,6 @@ pub(super) fn most_bytes(launch: &Launch, metric: Metric) -> Option<f64> {
     Some(bytes as f64)
 }
 
-/// The most that a launch's peak can be at any moment, in bytes, beside what looks saw; without a bound where nobody knows. None of an
-/// older record that was alone: looks came ten times a second under load, and stand for it.
-pub(super) fn most_between_looks(launch: &Launch) -> Option<f64> {
-    let seen = launch.record.observation.as_ref()?;
-    match seen.peak_at_most_bytes {
-        Some(bytes) => Some(bytes as f64),
-        None => (seen.peak_unbounded || launch.rounds.is_some()).then_some(f64::INFINITY),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use model::{

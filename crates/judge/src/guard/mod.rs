@@ -181,7 +181,7 @@ impl<'a> Guarded<'a> {
     /// What a figure of memory could be at most, of which less was seen.
     fn memory(&self, metric: Metric, value: f64) -> Range {
         let shared = self.has(Doubt::SharedMemory).then(|| memory::most_bytes(self.launch, metric)).flatten();
-        let unseen = self.has(Doubt::BetweenLooks).then(|| memory::most_between_looks(self.launch)).flatten();
+        let unseen = self.has(Doubt::BetweenLooks).then(|| self.launch.most_between_looks()).flatten();
         Range::exactly([shared, unseen].into_iter().flatten().fold(value, f64::max))
     }
 

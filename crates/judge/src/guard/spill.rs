@@ -49,6 +49,8 @@ pub(crate) fn put_off(launch: &Launch, (metric, value): (Metric, f64), is_closed
 /// time, a mean and a rate have all that was waited.
 pub(super) fn waking(launch: &Launch, of: (Metric, f64), is_closed: bool) -> Range {
     let waited = match of.0 {
+        // What is waited for without a CPU costs none.
+        Metric::CpuPerRequest | Metric::GcPause => 1.0,
         metric if metric.quantile().is_some() => launch.woken.as_ref().map_or(1.0, |woken| woken.ratio(metric)),
         metric if suffers(metric) && (is_closed || metric == Metric::Mean) => 1.0 + share_of_waiting(launch),
         _ => 1.0,

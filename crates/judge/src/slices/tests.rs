@@ -299,12 +299,25 @@ fn who_fails_when_it_is_woken_does_not_go_round() {
         of(70, 0).as_deref(),
         Some(
             "fails-after-idling: its load cannot go round with others' in slices: requests fail once the server is asked again after \
-             it idled (700 of 1,000 that woke it)"
+             it idled (700 failed beside 1,000 replies to those that woke it)"
         )
     );
     assert_eq!(of(1, 0), None, "as many as may");
-    let as_in_slices = of(10, 5_000);
-    assert!(as_in_slices.is_none_or(|said| !said.contains("fails-after")), "who fails in its slices is seen there");
+    let is_told = |woke, in_slices| of(woke, in_slices).is_some_and(|said| said.contains("fails-after"));
+    // Of 1,100 replies a slice.
+    assert_eq!([is_told(10, 10), is_told(10, 100)], [true, false], "who fails in its slices is seen there");
+    let in_warm_up = uncut(|trial| {
+        for slice in &mut trial.slices {
+            match slice.round {
+                0 => slice.failed = slice.replies,
+                _ => slice.prelude = Some(Prelude { replies: 100, failed: 4, ..Prelude::default() }),
+            }
+        }
+    });
+    assert!(
+        in_warm_up.is_some_and(|said| said.contains("fails-after")),
+        "what failed in a warm-up says nothing of slices"
+    );
 }
 
 #[test]

@@ -23,10 +23,11 @@ pub(crate) fn unsliced(
 ) -> Option<UnslicedCause> {
     let p99_us = load.latency_us.service.as_ref().and_then(|service| service.p99);
     let is_quiet = |slice: &&Slice| !is_busy(load, observed, slice);
+    let quiet: Vec<&Slice> = measured(slices).filter(is_quiet).collect();
     let not_drained = model::sum(slices.iter().filter(is_quiet).map(|slice| slice.not_drained));
     let waited_us = SLICE_DRAIN_S * 1e6;
     let is_slow = p99_us.is_some_and(|p99_us| p99_us > waited_us) && !are_busy(load, observed, slices);
-    let too_few = measured(slices).filter(is_quiet).find(|slice| slice.completed < SLICE_REPLIES);
+    let too_few = quiet.iter().find(|slice| slice.completed < SLICE_REPLIES);
     let ended = |whole: u64, before: fn(&Prelude) -> u64| {
         model::sum(slices.iter().filter_map(|slice| slice.prelude.as_ref()).map(before).chain([whole]))
     };
@@ -36,7 +37,7 @@ pub(crate) fn unsliced(
         _ if slices.is_empty() => None,
         _ if not_drained > 0 || is_slow => Some(UnslicedCause::SlowDrain { p99_us, waited_us, not_drained }),
         _ if idle > 0 || said > 0 => Some(UnslicedCause::ConnectionsEnd { idle, said }),
-        _ if fails_after_idling(slices).is_some() => fails_after_idling(slices),
+        _ if fails_after_idling(&quiet).is_some() => fails_after_idling(&quiet),
         Some(slice) => {
             Some(UnslicedCause::FewReplies { round: slice.round, replies: slice.completed, needed: SLICE_REPLIES })
         }
@@ -48,16 +49,18 @@ pub(crate) fn unsliced(
 
 /// More requests fail than may while the server is woken, and twice as large a share as in its slices: what counts nowhere would hide
 /// them.
-fn fails_after_idling(slices: &[Slice]) -> Option<UnslicedCause> {
+fn fails_after_idling(slices: &[&Slice]) -> Option<UnslicedCause> {
     let preludes = || slices.iter().filter_map(|slice| slice.prelude.as_ref());
     let failed = model::sum(preludes().map(|prelude| prelude.failed));
-    // A wrong reply is a reply, too.
-    let requests = model::sum(preludes().map(|prelude| prelude.replies)).max(failed);
-    let in_slices = model::sum(slices.iter().map(|slice| slice.failed)) as f64
-        / model::sum(slices.iter().map(|slice| slice.replies)).max(1) as f64;
-    let share = failed as f64 / requests.max(1) as f64;
-    (share > ALLOWED_FAILURES && share > 2.0 * in_slices)
-        .then_some(UnslicedCause::FailsAfterIdling { failed, requests })
+    let replies = model::sum(preludes().map(|prelude| prelude.replies));
+    // At least so many, for a wrong reply is counted in both.
+    let share = |failed: u64, replies: u64| failed as f64 / replies.saturating_add(failed).max(1) as f64;
+    let in_slices = share(
+        model::sum(slices.iter().map(|slice| slice.failed)),
+        model::sum(slices.iter().map(|slice| slice.replies)),
+    );
+    (share(failed, replies) > ALLOWED_FAILURES && share(failed, replies) > 2.0 * in_slices)
+        .then_some(UnslicedCause::FailsAfterIdling { failed, replies })
 }
 
 /// Whether others had the CPUs in a slice.

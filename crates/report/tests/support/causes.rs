@@ -209,7 +209,7 @@ fn every_unsliced() -> Vec<UnslicedCause> {
         SlowAfterIdling { slower: 0.5, slices: 12, neighbours_cpus: None },
         SlowAfterIdling { slower: 0.5, slices: 12, neighbours_cpus: Some(0.05) },
         DearAfterIdling { dearer: 1.5, slices: 12 },
-        FailsAfterIdling { failed: 1, requests: 2 },
+        FailsAfterIdling { failed: 1, replies: 2 },
         Unsettled { slower: 0.5, slices: 12 },
         FallsBehind { due: 2, replies: 1 },
     ];
