@@ -15,6 +15,8 @@
 # bench-instructions  instructions a request of the load loop, beside those of another revision with BASE=REV (needs valgrind)
 
 BOURDON := $(or $(CARGO_TARGET_DIR),target)/release/bourdon
+# With the debug build that cargo test leaves: by itself it would be compiled once more, for fewer features.
+PAGE_TEST := sh browser/test.sh --test --test-reporter=spec
 
 .PHONY: setup test-zoo survival run build test page-test check golden statistics bench-floor bench-page bench-instructions prove-rotation fuzz targets-test need-cargo
 
@@ -30,7 +32,7 @@ test: need-cargo
 	@$(MAKE) --no-print-directory setup
 	@$(MAKE) --no-print-directory check targets-test
 	cargo test --workspace --no-fail-fast --locked
-	@$(MAKE) --no-print-directory page-test
+	@$(PAGE_TEST)
 
 check: need-cargo
 	cargo fmt --all --check
@@ -42,7 +44,7 @@ targets-test:
 
 page-test: need-cargo
 	cargo build --locked -p bourdon
-	@sh browser/test.sh --test --test-reporter=spec
+	@$(PAGE_TEST)
 
 test-zoo: need-cargo
 	cargo test -p bourdon --test zoo --locked -- --ignored --nocapture

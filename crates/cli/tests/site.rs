@@ -39,6 +39,7 @@ fn a_site_has_the_answers_first_and_leads_to_each_page() {
         let answer = page.split("class=\"answer").nth(1).unwrap().split('>').nth(1).unwrap();
         assert!(index.contains(answer.split('<').next().unwrap()), "{name}: {answer}");
     }
+    assert!(index.contains("claim bad") && index.contains("More than 1 % of the requests failed"), "{index}");
     assert!(!index.contains("<script") && index.contains("default-src 'none'"));
     lab.bourdon(&["site", "runs/comparison", "-o", "public"]).exits(0);
     assert!(!lab.path().join("public/runs/side-by-side").exists(), "the earlier site is replaced");

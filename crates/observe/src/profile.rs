@@ -178,8 +178,10 @@ fn by_stack(profile: &PprofProfile) -> StackNode {
             }
         }
         may_pass -= innermost_first.len();
-        if innermost_first.is_empty() {
-            innermost_first.push(if room == 0 { NOT_TOLD } else { UNKNOWN });
+        if room < MOST_DEPTH && innermost_first.len() == room {
+            innermost_first.push(NOT_TOLD);
+        } else if innermost_first.is_empty() {
+            innermost_first.push(UNKNOWN);
         }
         root.add(innermost_first.into_iter().rev(), count_of(sample), &mut may_make);
     }

@@ -1,6 +1,6 @@
 //! How much a figure changed, in words.
 
-use model::{CompareRow, Measured, Unit};
+use model::{Measured, Unit};
 
 use crate::format::signed;
 use crate::page::unbroken;
@@ -13,13 +13,16 @@ const NOT_KNOWN: &str = "not known";
 /// Why not: launches that differ so much show nothing of each other until there are more of them.
 const TOO_FEW: &str = "(too few launches)";
 
-/// The change of a row and its interval; where it is held back for a doubt, how far that leaves it open.
-pub(crate) fn change_of(row: &CompareRow) -> Option<(String, String)> {
-    let difference = row.difference.as_ref();
-    let Some(open) = &row.in_doubt else { return change(&row.ratio, difference) };
-    let (said, _) = change(&row.ratio, difference)?;
+/// A change and its interval; where it is held back for a doubt, how far that leaves it open.
+pub(crate) fn change_of(
+    ratio: &Measured,
+    difference: Option<&Measured>,
+    in_doubt: Option<&Measured>,
+) -> Option<(String, String)> {
+    let Some(open) = in_doubt else { return change(ratio, difference) };
+    let (said, _) = change(ratio, difference)?;
     let (percent, _) = in_hundredths(difference.is_some());
-    let of = difference.unwrap_or(&row.ratio);
+    let of = difference.unwrap_or(ratio);
     let decimals = of.low.zip(of.high).map_or(1, |(low, high)| decimals(percent(high) - percent(low)));
     let shown = |bound: f64| signed(percent(bound), decimals);
     let interval = match left_open(open) {

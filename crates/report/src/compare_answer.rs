@@ -4,7 +4,7 @@ use model::{Arm, CellAnalysis, CompareAnalysis, CompareForm, CompareRow, Compari
 
 use crate::answer::NOTHING_YET;
 use crate::compare_launches::launches;
-use crate::compare_words::{against, reason, row_with_change, same_within};
+use crate::compare_words::{SAME_SHARE, against, reason, row_with_change, same_within};
 use crate::format::counted;
 use crate::page::Tint;
 use crate::withheld::{because, cure_of};
@@ -30,7 +30,7 @@ pub(crate) fn of_comparison(analysis: &CompareAnalysis) -> (Tint, String) {
     let came_to = |verdict| analysis.gates.iter().any(|gate| gate.verdict == verdict);
     let tint = match tint {
         _ if came_to(GateVerdict::Broken) => Tint::Bad,
-        Tint::Good | Tint::Bold if came_to(GateVerdict::Undecided) => Tint::Unsure,
+        Tint::Good if came_to(GateVerdict::Undecided) => Tint::Unsure,
         tint => tint,
     };
     (tint, format!("{text}{gates}.{}", then.map_or(String::new(), |then| format!(" {then}."))))
@@ -109,21 +109,16 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
             let none = format!("{}none of {figures} is worse", largest(analysis, Faster));
             Answer::new(Tint::Good, format!("No: {none}{}", then(", ", others(0))))
         }
-        0 if leaning(analysis).is_none() && decided(analysis).is_some() => {
-            let said = decided(analysis).map_or(String::new(), |row| by_the_primary(row, analysis));
-            let open = format!("{open} of {figures} {} inconclusive", are(open));
-            Answer::new(Tint::Bold, format!("No: {said}; {open}{}", then(", ", others(0))))
-        }
         0 => {
             let said = primary(analysis).into_iter().chain(leaning(analysis));
-            let most: String = said.map(|row| format!("{}; ", row_with_change(row, analysis))).collect();
+            let most: String = said.map(|row| format!("{}; ", known(row, analysis))).collect();
             let open = format!("{open} of {figures} {} inconclusive", are(open));
             Answer::new(Tint::Unsure, format!("Not shown: {most}{open}{}", then(", ", others(0))))
         }
         _ => {
             let yes = if of(Slower).any(|row| row.metric.is_speed()) { "Yes" } else { "Worse" };
-            let primary =
-                primary(analysis).map_or(String::new(), |row| format!("{} is inconclusive; ", row.metric.words()));
+            let open_one = primary(analysis).filter(|row| row.verdict == ComparisonVerdict::Inconclusive);
+            let primary = open_one.map_or(String::new(), |row| format!("{} is inconclusive; ", row.metric.words()));
             let count = format!("{}{primary}{worse} of {figures} {} worse", largest(analysis, Slower), are(worse));
             Answer::new(Tint::Bad, format!("{yes}: {count}{}", then(", ", others(open))))
         }
@@ -141,37 +136,32 @@ fn largest(analysis: &CompareAnalysis, verdict: ComparisonVerdict) -> String {
     primary.or(most).map_or(String::new(), |row| format!("{of_several}{}; ", row_with_change(row, analysis)))
 }
 
-/// The row of the primary metric, where there is one and it is as open as the answer.
+/// The row of the primary metric, where it has a single one.
 fn primary(analysis: &CompareAnalysis) -> Option<&CompareRow> {
     let mut rows = analysis.rows.iter().filter(|row| Some(row.metric) == analysis.primary);
-    rows.next().filter(|row| row.verdict == ComparisonVerdict::Inconclusive && rows.next().is_none())
-}
-
-/// The row of the primary metric, where there is one and its verdict is that the new one is as good or better.
-fn decided(analysis: &CompareAnalysis) -> Option<&CompareRow> {
-    use ComparisonVerdict::{Faster, Same};
-    let mut rows = analysis.rows.iter().filter(|row| Some(row.metric) == analysis.primary);
-    rows.next().filter(|row| matches!(row.verdict, Same | Faster) && rows.next().is_none())
+    rows.next().filter(|_| rows.next().is_none())
 }
 
 /// `CPU per request -0.2 % (-0.7 to +0.3), the same within 1 %`.
-fn by_the_primary(row: &CompareRow, analysis: &CompareAnalysis) -> String {
-    let verdict = match row.verdict {
-        ComparisonVerdict::Same => format!(", {}", same_within(analysis, row.difference.is_some())),
-        _ => String::new(),
-    };
-    format!("{}{verdict}", row_with_change(row, analysis))
+fn known(row: &CompareRow, analysis: &CompareAnalysis) -> String {
+    let is_same = row.verdict == ComparisonVerdict::Same;
+    let same = is_same.then(|| format!(", {}", same_within(analysis, row.difference.is_some())));
+    format!("{}{}", row_with_change(row, analysis), same.unwrap_or_default())
 }
 
-/// Of the open figures beside the primary one that whose interval lies farthest on the side of worse, where one does.
+/// Of the figures beside the primary one that are open for too few launches, that whose interval lies farthest on the side of worse,
+/// where one does.
 fn leaning(analysis: &CompareAnalysis) -> Option<&CompareRow> {
-    let by = |row: &CompareRow| {
-        let least = if row.metric.more_is_better() { 1.0 / row.ratio.high? } else { row.ratio.low? };
-        (least > 1.0 + analysis.margin).then_some(least)
+    let by = |row: &CompareRow| match &row.difference {
+        // As far beyond a point as a ratio beyond the margin.
+        Some(difference) => difference.low.map(|low| low - SAME_SHARE),
+        None if row.metric.more_is_better() => row.ratio.high.map(|high| 1.0 / high - 1.0 - analysis.margin),
+        None => row.ratio.low.map(|low| low - 1.0 - analysis.margin),
     };
-    let open = analysis.rows.iter().filter(|row| row.verdict == ComparisonVerdict::Inconclusive);
-    let others = open.filter(|row| Some(row.metric) != analysis.primary);
-    others.filter_map(|row| Some((by(row)?, row))).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, row)| row)
+    let is_open = |row: &&CompareRow| row.verdict == ComparisonVerdict::Inconclusive && row.withheld.is_none();
+    let is_other = |row: &&CompareRow| !primary(analysis).is_some_and(|primary| std::ptr::eq(primary, *row));
+    let beyond = analysis.rows.iter().filter(is_open).filter(is_other).filter_map(|row| Some((by(row)?, row)));
+    beyond.filter(|(by, _)| *by > 0.0).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, row)| row)
 }
 
 /// Figures that are worse by what was measured, when nothing of it is evidence: the largest, why, and what would settle it.

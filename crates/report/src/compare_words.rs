@@ -16,7 +16,7 @@ use crate::compare_launches::{launches, loads};
 use crate::conditions::conditions;
 use crate::cpu_words;
 use crate::difference_words::difference_words;
-use crate::format::{bytes, counted, duration_us, elapsed, percent, quantity};
+use crate::format::{at_most_decimals, bytes, counted, duration_us, elapsed, percent, quantity};
 use crate::mark_words::{arm_words, mark_meaning, note_words};
 use crate::more_blocks::Blocks;
 use crate::page::unbroken;
@@ -213,9 +213,13 @@ fn size(row: &CompareRow) -> f64 {
     points.map(f64::abs).or(row.ratio.estimate.map(|ratio| ratio.ln().abs())).unwrap_or(0.0)
 }
 
+/// Half width of the band in which shares are the same.
+pub(crate) const SAME_SHARE: f64 = 0.01;
+
 /// `the same within 1 %`, of shares `the same within 1 point`.
 pub(crate) fn same_within(analysis: &CompareAnalysis, of_shares: bool) -> String {
-    let band = if of_shares { "1 point".to_owned() } else { percent(analysis.margin) };
+    let points = || format!("{} point", at_most_decimals(100.0 * SAME_SHARE, 1));
+    let band = if of_shares { points() } else { percent(analysis.margin) };
     format!("the same within {band}")
 }
 
@@ -226,8 +230,8 @@ pub(crate) fn reason(row: &CompareRow) -> (Withheld, &[Arm]) {
 
 /// `throughput -16.0 % (-18.3 to -13.6)`, with its conditions where there are several.
 pub(crate) fn row_with_change(row: &CompareRow, analysis: &CompareAnalysis) -> String {
-    let change =
-        change_of(row).map_or(String::new(), |(change, interval)| format!(" {}", with_interval(&change, &interval)));
+    let change = change_of(&row.ratio, row.difference.as_ref(), row.in_doubt.as_ref())
+        .map_or(String::new(), |(change, interval)| format!(" {}", with_interval(&change, &interval)));
     row_named(row, &(change + &quiet(row)), analysis)
 }
 
@@ -305,7 +309,8 @@ fn line<'a>(row: &'a CompareRow, analysis: &CompareAnalysis) -> Line<'a> {
         None => "–".to_owned(),
         Some(value) => at_least(is_bound(arm), quantity(value, measured.unit)),
     };
-    let (change, interval) = change_of(row).unwrap_or(("–".to_owned(), String::new()));
+    let (change, interval) = change_of(&row.ratio, row.difference.as_ref(), row.in_doubt.as_ref())
+        .unwrap_or(("–".to_owned(), String::new()));
     Line {
         row,
         metric: row.metric.words().to_owned(),
@@ -398,4 +403,12 @@ pub(crate) fn void_trials(analysis: &CompareAnalysis) -> Vec<String> {
         words::void_trials(&analysis.void_trials, asker, conditions)
     });
     said
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_band_of_shares_is_that_of_the_verdict() {
+        assert_eq!(super::SAME_SHARE, judge::thresholds::ALLOWED_FAILURES);
+    }
 }

@@ -3,7 +3,7 @@
 use model::{CompareAnalysis, CompareRow, GateResult, GateVerdict};
 
 use crate::asker::Asker;
-use crate::change_words::{change, change_of, with_interval};
+use crate::change_words::{change_of, with_interval};
 use crate::compare_words::with;
 use crate::format::counted;
 use crate::more_blocks::Blocks;
@@ -22,9 +22,7 @@ pub(crate) fn seen(result: &GateResult, analysis: &CompareAnalysis) -> (String, 
     let place = with(&result.conditions);
     let of_gate = |row: &&CompareRow| row.metric == result.metric && row.conditions == result.conditions;
     let row = analysis.rows.iter().find(of_gate);
-    // What takes a gate back widens what is shown of it, as it does in its row.
-    let open = row.filter(|row| result.withheld.is_some() && row.in_doubt.is_some()).and_then(change_of);
-    let seen = open.or_else(|| change(&result.ratio, result.difference.as_ref()));
+    let seen = change_of(&result.ratio, result.difference.as_ref(), result.in_doubt.as_ref());
     let seen =
         seen.map_or_else(|| not_measured(result, analysis), |(change, interval)| with_interval(&change, &interval));
     let why = result.withheld.map_or(String::new(), |why| {

@@ -397,6 +397,39 @@ fn who_serves_a_need_best_is_who_has_the_first_rank_and_nobody_where_that_is_ope
 }
 
 #[test]
+fn who_is_too_close_to_one_whose_place_is_open_may_be_best_and_who_is_worse_may_not() {
+    use model::ComparisonVerdict::{Faster, Inconclusive};
+    let mut analysis = run("unsteady");
+    let group = analysis.groups.iter_mut().find(|group| group.metric == model::Metric::TimeToReady).unwrap();
+    let [close, open, worse] = [0, 1, 2].map(|at: usize| group.ranks[at].target.clone());
+    for rank in &mut group.ranks {
+        rank.rank = None;
+        rank.open = if rank.target == open {
+            vec![worse.clone()]
+        } else if rank.target == worse {
+            vec![open.clone()]
+        } else {
+            Vec::new()
+        };
+    }
+    group.ranks.truncate(3);
+    let conditions = group.conditions.clone();
+    let of_group = |of: &&mut model::Comparison| of.metric == model::Metric::TimeToReady && of.conditions == conditions;
+    for of in analysis.comparisons.iter_mut().filter(of_group) {
+        let pair = [&of.a, &of.b];
+        of.verdict = if pair.contains(&&close) && pair.contains(&&worse) { Faster } else { Inconclusive };
+        if of.verdict == Faster {
+            (of.a, of.b) = (close.clone(), worse.clone());
+        }
+    }
+    let page = read(&report::html(&Judged::Run(analysis.into()), &[]));
+    let start = rows_of(&page, "#choice tbody tr").into_iter().find(|row| row[0] == "quickest start").unwrap();
+    let mut both = [close, open];
+    both.sort();
+    assert_eq!(start[1], format!("open between {} and {}", both[0], both[1]));
+}
+
+#[test]
 fn a_profile_with_stacks_is_drawn_and_two_are_held_against_each_other() {
     let mut analysis = run("unsteady");
     let profile = CellProfile {

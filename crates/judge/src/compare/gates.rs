@@ -36,6 +36,7 @@ fn unmeasured(gate: &Gate) -> GateResult {
         verdict: GateVerdict::Undecided,
         withheld: None,
         withheld_of: Vec::new(),
+        in_doubt: None,
         needs_blocks: None,
     }
 }
@@ -63,6 +64,7 @@ fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
         verdict: if withheld.is_some() { GateVerdict::Undecided } else { seen },
         withheld,
         withheld_of: withheld.map_or(Vec::new(), |why| pair.sides(gate.metric, why)),
+        in_doubt: withheld.and_then(|why| pair.in_doubt(gate.metric, why)),
         needs_blocks: needs_blocks.filter(|_| too_busy.is_none()),
     }
 }

@@ -61,7 +61,7 @@ impl Pair<'_> {
             verdict,
             withheld_of: withheld.map_or(Vec::new(), |why| self.sides(metric, why)),
             quiet: withheld.filter(|why| why.is_noise()).and_then(|_| self.quiet(metric)),
-            in_doubt: withheld.filter(|why| !why.is_noise()).and_then(|_| self.in_doubt(metric)),
+            in_doubt: withheld.and_then(|why| self.in_doubt(metric, why)),
             withheld,
             seen,
             needs_blocks: None,
@@ -122,19 +122,23 @@ impl Pair<'_> {
         })
     }
 
-    /// The change as far as all that is in doubt leaves it open, where that is further than its interval.
-    fn in_doubt(&self, metric: Metric) -> Option<Measured> {
-        let shown = self.change(metric, self.shown_confidence())?.interval;
-        let open = self.within(metric, (LaunchSelection::All, &MARKS), self.shown_confidence())?.interval;
-        let as_shown = |value: f64| match metric.scale() {
-            Scale::Ratio => value.exp(),
-            Scale::Difference => value,
+    /// The change as far as all that is in doubt leaves it open, where it is held back for some of that and it is further than its
+    /// interval.
+    pub(super) fn in_doubt(&self, metric: Metric, why: Withheld) -> Option<Measured> {
+        let launches = match why {
+            Withheld::Rounds => LaunchSelection::WithEveryRound,
+            _ if MARKS.iter().any(|doubt| doubt.withheld() == why) => LaunchSelection::All,
+            _ => return None,
         };
+        let shown = self.change(metric, self.shown_confidence())?.interval;
+        let open = self.within(metric, (launches, &MARKS), self.shown_confidence())?.interval;
+        let (low, high) = (open.low.min(shown.low), open.high.max(shown.high));
+        let is_ratio = metric.scale() == Scale::Ratio;
+        let as_shown = |value: f64| if is_ratio { value.exp() } else { value };
         let bound = |value: f64| value.is_finite().then(|| as_shown(value));
-        let unit = if metric.scale() == Scale::Ratio { Unit::Ratio } else { metric.unit() };
-        let measured =
-            Measured { estimate: Some(as_shown(shown.estimate)), low: bound(open.low), high: bound(open.high), unit };
-        (open.low < shown.low || open.high > shown.high).then_some(measured)
+        let unit = if is_ratio { Unit::Ratio } else { metric.unit() };
+        let measured = Measured { estimate: Some(as_shown(shown.estimate)), low: bound(low), high: bound(high), unit };
+        (low < shown.low || high > shown.high).then_some(measured)
     }
 
     /// What the launches alone show that nothing disturbed.

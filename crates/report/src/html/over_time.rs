@@ -38,7 +38,7 @@ pub(super) fn section(all: &[Rows<'_>], timelines: &ByTrial<'_>, void: &[VoidTri
                         "them above, where scripts run; the record has all of them."
                     }
                 }
-                div.pictures.over-time-all { @for one in &drawn { figure data-name=(text(&one.title)) { (PreEscaped(one.within_a_page())) } } }
+                div.pictures.over-time-all { @for one in &drawn { figure data-name=(text(one.title.trim_end_matches(" over time"))) { (PreEscaped(one.within_a_page())) } } }
             }
             script #timelines type="text/plain" { (PreEscaped(&packed.base64)) }
         }

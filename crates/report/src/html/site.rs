@@ -5,11 +5,12 @@ use model::{Environment, Judged};
 use percent_encoding::utf8_percent_encode;
 
 use super::{class, frame, text};
+use crate::bad::Bad;
 use crate::conditions::Conditions;
 use crate::page::Tint;
 use crate::picture::KEPT;
 use crate::rows::groups;
-use crate::{answer, bad, compare_answer, words};
+use crate::{answer, bad, compare_answer, compare_words, words};
 
 /// A run of a site.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,14 +54,23 @@ fn said(judged: &Judged) -> (String, (Tint, String), &Environment) {
     match judged {
         Judged::Run(analysis) => {
             let conditions = Conditions::of(analysis);
-            let first_bad = || Some((Tint::Bad, bad::of_run(analysis, &conditions).first()?.text().to_owned()));
             let unsure = || words::preliminary(analysis).unwrap_or_else(|| "Its page has the figures.".to_owned());
             let answer = answer::of_run(analysis, &groups(analysis, &conditions));
-            let answer = answer.or_else(first_bad).unwrap_or_else(|| (Tint::Unsure, unsure()));
+            let answer = answer.unwrap_or_else(|| (Tint::Unsure, unsure()));
+            let answer = behind(&bad::of_run(analysis, &conditions), answer);
             (analysis.question.clone(), answer, &analysis.environment)
         }
         Judged::Comparison(analysis) => {
-            (compare_answer::question(analysis), compare_answer::of_comparison(analysis), &analysis.environment)
+            let answer = behind(&compare_words::bad(analysis), compare_answer::of_comparison(analysis));
+            (compare_answer::question(analysis), answer, &analysis.environment)
         }
+    }
+}
+
+/// An answer behind what makes it a bad one, as on the run's own page.
+fn behind(bad: &[Bad], (tint, answer): (Tint, String)) -> (Tint, String) {
+    match bad.first() {
+        Some(first) => (Tint::Bad, format!("{} {answer}", first.text())),
+        None => (tint, answer),
     }
 }

@@ -7,16 +7,12 @@ use super::mark::{Glyph, Value, held, is_positive};
 use super::scale::{Scale, Steps};
 use super::series::About;
 use super::sheet::{Drawn, MARGIN, Sheet, WIDTH};
-use super::svg::Node;
 use crate::change_words::left_open;
 use crate::compare_words::{self as say, Line};
 use crate::format::{at_most_decimals, signed_tick, tick};
 use crate::more_blocks::Blocks;
 use crate::withheld::because;
 use crate::{compare_answer, words};
-
-/// Half width of the band in which shares are the same: 1 point, as the words of the verdict have it.
-const SAME_SHARE: f64 = 0.01;
 
 /// The values of some rows on an axis of their own.
 struct Panel<'a> {
@@ -54,7 +50,7 @@ pub(super) fn draw(analysis: &CompareAnalysis, lines: &[Line<'_>], about: &About
     );
     let within = format!("the same: within {}", tick(analysis.margin, Unit::Share));
     let is_share = |line: &Line<'_>| line.row.difference.is_some();
-    let points = format!("of shares: within {} point", at_most_decimals(100.0 * SAME_SHARE, 1));
+    let points = format!("of shares: within {} point", at_most_decimals(100.0 * say::SAME_SHARE, 1));
     key.extend(lines.iter().any(|line| !is_share(line)).then_some((Glyph::Shade, within.as_str())));
     key.extend(lines.iter().any(is_share).then_some((Glyph::Shade, points.as_str())));
     sheet.key(&key);
@@ -62,6 +58,13 @@ pub(super) fn draw(analysis: &CompareAnalysis, lines: &[Line<'_>], about: &About
     let answer = compare_answer::of_comparison(analysis).1;
     let says = format!("The change of each figure from old to new with its 95 % interval{place}: {answer}");
     sheet.finish(&says, about.made)
+}
+
+/// What is drawn of a row, and as what line: where it is held back for a doubt, how far that leaves it open.
+fn shown(row: &CompareRow) -> (Measured, Glyph) {
+    let Some(open) = &row.in_doubt else { return (value(row).clone(), Glyph::Line) };
+    let (low, high) = left_open(open);
+    (Measured { low, high, ..open.clone() }, Glyph::Dashed)
 }
 
 /// What is compared in a row: a ratio, or of shares a difference.
@@ -73,10 +76,8 @@ fn of_ratios<'a>(analysis: &CompareAnalysis, lines: &'a [Line<'a>]) -> Panel<'a>
     let lines: Vec<&Line> = lines.iter().filter(|line| line.row.difference.is_none()).collect();
     let most = 1.0 + analysis.margin;
     let band = [1.0 / most, most];
-    let is_known = |open: &&Measured| left_open(open) != (None, None);
-    let open = lines.iter().filter_map(|line| line.row.in_doubt.as_ref()).filter(is_known);
-    let values: Vec<&Measured> =
-        lines.iter().map(|line| value(line.row)).chain(open).filter(|value| is_positive(value)).collect();
+    let values: Vec<Measured> = lines.iter().map(|line| shown(line.row).0).filter(is_positive).collect();
+    let values: Vec<&Measured> = values.iter().collect();
     let scale = Scale::around(Steps::Log, &held(Steps::Log, &band, &values), 1.02, [MARGIN, WIDTH - MARGIN]);
     let axis = scale.map(|scale| Axis::new(scale, change_words(&scale)));
     Panel { title: "change, new ÷ old, log scale", lines, same: 1.0, band, axis }
@@ -84,10 +85,11 @@ fn of_ratios<'a>(analysis: &CompareAnalysis, lines: &'a [Line<'a>]) -> Panel<'a>
 
 fn of_shares<'a>(lines: &'a [Line<'a>]) -> Panel<'a> {
     let lines: Vec<&Line> = lines.iter().filter(|line| line.row.difference.is_some()).collect();
-    let band = [-SAME_SHARE, SAME_SHARE];
-    let values: Vec<&Measured> = lines.iter().map(|line| value(line.row)).collect();
+    let band = [-say::SAME_SHARE, say::SAME_SHARE];
+    let values: Vec<Measured> = lines.iter().map(|line| shown(line.row).0).collect();
+    let values: Vec<&Measured> = values.iter().collect();
     let held = held(Steps::Even, &band, &values);
-    let scale = Scale::around(Steps::Even, &held, SAME_SHARE / 2.0, [MARGIN, WIDTH - MARGIN]);
+    let scale = Scale::around(Steps::Even, &held, say::SAME_SHARE / 2.0, [MARGIN, WIDTH - MARGIN]);
     let axis = scale.map(|scale| Axis::new(scale, signed_tick));
     Panel { title: "difference, new − old, in points", lines, same: 0.0, band, axis }
 }
@@ -126,15 +128,9 @@ impl Panel<'_> {
         sheet.gap(4.0);
         let mut nodes = axis.strip(sheet.y(), Some(self.band), &[("reference", self.same)]);
         let said = format!("{}: {} to {}, {change}, {}", line.metric, line.old, line.new, line.verdict);
-        let drawn = Value { of: row.metric.id(), said, measured: value(row), glyph: glyph_of(row) };
-        let height = sheet.y() + STRIP / 2.0;
-        nodes.extend(row.in_doubt.as_ref().map(|open| {
-            let (low, high) = left_open(open);
-            let [low, high] = [low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY)]
-                .map(|end| [axis.scale.place(end), height]);
-            Node::line("line few", low, high)
-        }));
-        nodes.extend(drawn.draw(&axis.scale, height));
+        let (measured, line) = shown(row);
+        let drawn = Value { of: row.metric.id(), said, measured: &measured, glyph: glyph_of(row), line };
+        nodes.extend(drawn.draw(&axis.scale, sheet.y() + STRIP / 2.0));
         sheet.draw(STRIP + 8.0, nodes);
     }
 }
@@ -143,13 +139,5 @@ fn glyph_of(row: &CompareRow) -> Glyph {
     match row.verdict {
         ComparisonVerdict::Inconclusive => Glyph::Open,
         ComparisonVerdict::Faster | ComparisonVerdict::Slower | ComparisonVerdict::Same => Glyph::Dot,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_band_of_shares_is_that_of_the_verdict() {
-        assert_eq!(super::SAME_SHARE, judge::thresholds::ALLOWED_FAILURES);
     }
 }

@@ -99,7 +99,8 @@ impl Panel<'_> {
                 .hold([Glyph::Diamond.draw([axis.scale.place(published), middle])])
         }));
         let said = format!("{}: {}; {}", claim.says, claim_words::verdict(claim), claim_words::figures(claim));
-        let value = Value { of: &claim.name, said, measured: &claim.measured, glyph: glyph_of(claim) };
+        let value =
+            Value { of: &claim.name, said, measured: &claim.measured, glyph: glyph_of(claim), line: Glyph::Line };
         nodes.extend(value.draw(&axis.scale, middle));
         nodes
     }

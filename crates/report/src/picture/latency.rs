@@ -161,7 +161,7 @@ impl Frame {
             let is_bound = one.is_bound(*q);
             let said = format!("{name}: {}", at_least(is_bound, measured(of).unwrap_or_default()));
             let glyph = if is_bound { Glyph::Open } else { Glyph::Dot };
-            Value { of: &name, said, measured: of, glyph }.draw_upright(y, self.x.0.place(nines(*q)))
+            Value { of: &name, said, measured: of, glyph, line: Glyph::Line }.draw_upright(y, self.x.0.place(nines(*q)))
         };
         nodes.extend(known.iter().filter_map(value));
         nodes

@@ -70,6 +70,8 @@ pub(crate) struct Value<'a> {
     pub(crate) said: String,
     pub(crate) measured: &'a Measured,
     pub(crate) glyph: Glyph,
+    /// What its interval is drawn as. A dashed one goes on where it has no end.
+    pub(crate) line: Glyph,
 }
 
 impl Value<'_> {
@@ -90,12 +92,15 @@ impl Value<'_> {
         let group = Node::group("value", &self.said).with("data-of", self.of).with("data-unit", unit.id());
         let group = group.figure("data-estimate", estimate).figure("data-low", low).figure("data-high", high);
         let upwards = HALF * (scale.to - scale.from).signum();
-        let interval = low.zip(high).map(|(low, high)| {
+        let without_end = |bound: Option<f64>, end: f64| bound.or((self.line == Glyph::Dashed).then_some(end));
+        let ends = (without_end(low, f64::NEG_INFINITY), without_end(high, f64::INFINITY));
+        let class = if self.line == Glyph::Dashed { "line few" } else { "line" };
+        let interval = ends.0.zip(ends.1).map(|(low, high)| {
             let ends = [(low, upwards), (high, -upwards)].map(|(value, inward)| (value, scale.place(value), inward));
             let arrows = ends.into_iter().filter(|(value, _, _)| !scale.holds(*value)).map(|(_, end, inward)| {
                 Node::path("line", &[at(end + inward, -HALF), at(end, 0.0), at(end + inward, HALF)])
             });
-            let mut drawn = vec![Node::line("line", at(ends[0].1, 0.0), at(ends[1].1, 0.0))];
+            let mut drawn = vec![Node::line(class, at(ends[0].1, 0.0), at(ends[1].1, 0.0))];
             drawn.extend(arrows);
             drawn
         });
@@ -136,10 +141,20 @@ mod tests {
         let measured = Measured { estimate: Some(1.0), low: Some(0.9), high: Some(1e6), unit: Unit::Ratio };
         let scale = Scale::around(Steps::Log, &held(Steps::Log, &[1.0], &[&measured]), 1.1, [0.0, 100.0]).unwrap();
         assert!(scale.high < 5.0);
-        let value = Value { of: "a", said: "so".to_owned(), measured: &measured, glyph: Glyph::Open };
+        let value =
+            Value { of: "a", said: "so".to_owned(), measured: &measured, glyph: Glyph::Open, line: Glyph::Line };
         let xml = value.draw(&scale, 10.0).unwrap().to_xml();
         assert_eq!(xml.matches("<path").count(), 1, "{xml}");
         assert!(xml.contains("data-estimate=\"1\" data-low=\"0.9\" data-high=\"1000000\""), "{xml}");
+        let open = Measured { low: None, high: None, ..measured.clone() };
+        let drawn =
+            |line| Value { measured: &open, said: String::new(), line, ..value }.draw(&scale, 10.0).unwrap().to_xml();
+        let dashed = drawn(Glyph::Dashed);
+        assert!(
+            dashed.matches("<path").count() == 2 && !dashed.contains("data-low"),
+            "an arrow at either end: {dashed}"
+        );
+        assert!(!drawn(Glyph::Line).contains("<line"), "one launch has no interval");
         let nothing = Measured { estimate: None, ..measured };
         assert!(Value { measured: &nothing, ..value }.draw(&scale, 10.0).is_none());
     }

@@ -120,7 +120,7 @@ impl<'a> Ranking<'a> {
         let target = row.cell.levels.target();
         let said = format!("{target}: {}, {said}", self.absolute(row));
         let glyph = if is_ranked(row) { Glyph::Dot } else { Glyph::Open };
-        let value = ratio.map(|measured| Value { of: target, said, measured, glyph });
+        let value = ratio.map(|measured| Value { of: target, said, measured, glyph, line: Glyph::Line });
         nodes.extend(value.and_then(|value| value.draw(&axis.scale, sheet.y() + STRIP / 2.0)));
         sheet.draw(STRIP + 8.0, nodes);
     }

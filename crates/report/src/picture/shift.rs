@@ -63,7 +63,8 @@ fn panel(shown: &[&QuantileShift], x: &(Scale, Ticks), y: &Scale, band: [f64; 2]
         let glyph = if is_open(known) { Glyph::Open } else { Glyph::Dot };
         let name = named(known.q);
         let said = format!("{name}: {}", measured(&known.ratio).unwrap_or_default());
-        Value { of: &name, said, measured: &known.ratio, glyph }.draw_upright(y, x.0.place(nines(known.q)))
+        Value { of: &name, said, measured: &known.ratio, glyph, line: Glyph::Line }
+            .draw_upright(y, x.0.place(nines(known.q)))
     }));
     nodes
 }

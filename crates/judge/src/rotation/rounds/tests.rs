@@ -323,6 +323,13 @@ fn nor_who_keeps_requests_waiting_when_it_is_woken() {
     assert_eq!(verdict(Metric::P99, 1.06, (1, 10.0)), FASTER);
     assert_eq!(verdict(Metric::P99, 1.06, (1, 100.0)), (ComparisonVerdict::Inconclusive, Some(Withheld::Waking)));
     assert_eq!(verdict(Metric::CpuPerRequest, 1.0, (1, 100.0)), (ComparisonVerdict::Same, None), "it used no CPU");
+    let cheaper = changed(Metric::CpuPerRequest, (1.0, 0.05), |slice| {
+        let count = slice.prelude.as_ref().map_or(0, |prelude| prelude.replies as usize);
+        woke(slice, &vec![1e6; count]);
+        slice.cpu_s *= 0.88;
+        slice.prelude.iter_mut().for_each(|prelude| prelude.cpu_s *= 0.88 * 1.9);
+    });
+    assert_eq!(cheaper, FASTER, "with the 8 % of CPU that waking it took, and whatever was waited for");
 }
 
 #[test]
