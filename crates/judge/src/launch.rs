@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use model::{Mark, Measurement, Metric, Slice, TrialRecord};
+use model::{LatencySummary, Mark, Measurement, Metric, Slice, TrialRecord};
 
 use crate::slices::{self, Woken};
 use crate::thresholds::SLICE_COLLECTIONS;
@@ -58,7 +58,7 @@ impl<'a> Launch<'a> {
         let counts = |slice: &&Slice| !some_do_not_count || !rounds.left_out.contains(&slice.round);
         match &self.felt {
             _ if slices::count(metric) => slices::value(metric, slices::measured(&self.record.slices).filter(counts)),
-            Some(felt) if metric.is_latency() && some_do_not_count => felt.get(&metric).copied(),
+            Some(felt) if some_do_not_count && self.is_told(metric) => felt.get(&metric).copied(),
             _ => Some(whole),
         }
     }
@@ -73,9 +73,18 @@ impl<'a> Launch<'a> {
     /// Whether the machine was busy as far as the metric goes: in all of it, or in rounds that do not count where nobody knows what
     /// the metric was without them.
     pub(crate) fn is_disturbed(&self, metric: Metric) -> bool {
-        let is_told = || slices::count(metric) || (metric.is_latency() && self.felt.is_some());
+        let is_told = || slices::count(metric) || self.is_told(metric);
         let holds_them = || self.lacks_rounds() && !metric.is_before_load() && !is_told();
         self.is(Mark::Noisy) || holds_them()
+    }
+
+    /// Whether slices tell a latency of the rounds that count. Of what never had a reply nobody knows the round: a quantile must have a
+    /// bound whatever that took.
+    fn is_told(&self, metric: Metric) -> bool {
+        let is_bounded =
+            |felt: &LatencySummary| felt.censored == 0 || metric.quantile().is_some_and(|q| felt.at_most(q).is_some());
+        let felt = || self.measured().and_then(|measured| measured.latency_us.felt());
+        metric.is_latency() && self.felt.is_some() && felt().is_some_and(is_bounded)
     }
 
     /// The same with every round.

@@ -7,14 +7,14 @@ use model::{LatencyCounts, Measurement, Metric, Slice, TICK_NS, latency_counts, 
 
 use super::measured;
 
-/// The felt latencies of these rounds of a launch, in microseconds. None where histograms do not tell them: those of all rounds do not
-/// come to what was measured, as in older records, or requests ended without a reply, of which nobody knows the round.
+/// The felt latencies of these rounds of a launch, in microseconds, of what had a reply. None where histograms do not tell them: those of
+/// all rounds do not come to what was measured, as in older records, or requests failed, of which nobody knows the round.
 pub(crate) fn felt(
     load: &Measurement,
     slices: &[Slice],
     counts: impl Fn(u32) -> bool,
 ) -> Option<BTreeMap<Metric, f64>> {
-    let whole = load.latency_us.felt().filter(|felt| felt.censored == 0 && felt.failed == 0)?;
+    let whole = load.latency_us.felt().filter(|felt| felt.failed == 0)?;
     let (mut kept, mut replies) = (empty()?, 0);
     for slice in measured(slices) {
         let Some(of_slice) = slice.felt.as_deref().map(read_histogram) else { continue };
@@ -25,7 +25,7 @@ pub(crate) fn felt(
         }
     }
     let figure = |metric: &Metric| Some((*metric, of(&kept, *metric)?));
-    (replies == whole.count).then(|| Metric::ALL.iter().filter_map(figure).collect())
+    (replies.saturating_add(whole.censored) == whole.count).then(|| Metric::ALL.iter().filter_map(figure).collect())
 }
 
 /// Quantiles of the felt latency over these slices, in microseconds, of what had a reply. None of too few, and where a slice does not

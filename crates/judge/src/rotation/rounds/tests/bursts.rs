@@ -133,19 +133,24 @@ fn what_is_not_known_by_round_counts_as_disturbed_where_rounds_are_left_out() {
     }
     assert_eq!(disturbed(Metric::TimeToReady, |_| ()), (false, 0), "it was before");
     let felt = |trial: &mut TrialRecord| trial.measurement.as_mut().unwrap().latency_us.service.take().unwrap();
+    let unanswered = |trial: &mut TrialRecord, censored| {
+        let all = felt(trial);
+        let service = model::LatencySummary { count: all.count + censored, censored, exact_below: Some(9e6), ..all };
+        trial.measurement.as_mut().unwrap().latency_us.service = Some(service);
+    };
     type Change<'a> = &'a dyn Fn(&mut TrialRecord);
     let untold: [(&str, Change); 4] = [
         ("an older record", &|trial| trial.slices.iter_mut().for_each(|slice| slice.felt = None)),
         ("one slice of it is unreadable", &|trial| slice(trial, 7).felt = Some("HISTFAAA".to_owned())),
-        ("a request without a reply", &|trial| {
-            let service = model::LatencySummary { censored: 1, exact_below: Some(9e6), ..felt(trial) };
-            trial.measurement.as_mut().unwrap().latency_us.service = Some(service);
-        }),
+        ("more requests without a reply than leave a p99 a bound", &|trial| unanswered(trial, 200)),
         ("a request that failed", &|trial| {
             let service = felt(trial).beside(1);
             trial.measurement.as_mut().unwrap().latency_us.service = Some(service);
         }),
     ];
+    let one: Change = &|trial| unanswered(trial, 1);
+    assert_eq!(disturbed(Metric::P99, one), (false, 0), "it cannot have been more than one of the last hundredth");
+    assert_eq!(disturbed(Metric::Mean, one), (true, 0), "which may have taken any time");
     for (what, change) in untold {
         assert_eq!(disturbed(Metric::P99, change), (true, 0), "{what}");
         assert_eq!(disturbed(Metric::Throughput, change), (false, 0), "{what}");
