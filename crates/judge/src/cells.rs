@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use model::{
-    CellAnalysis, CellBehind, CellCourse, CellHandshakes, CellLatency, CellProfile, CellRemarks, Coldness, Died,
-    Invariant, InvariantCheck, LatencySummary, Launches, LimitCode, Mark, MarkCause, MarkNote, Measured, Measurement,
-    MemoryCount, Metric, NS_PER_S, Observation, Population, Profile, ProfiledBy, ProfiledFunction, Rotated, TlsUse,
-    Unit, sum,
+    CellAnalysis, CellBehind, CellCourse, CellHandshakes, CellLatency, CellLoad, CellProfile, CellRemarks, Coldness,
+    Died, Invariant, InvariantCheck, LatencySummary, Launches, LimitCode, Mark, MarkCause, MarkNote, Measured,
+    Measurement, MemoryCount, Metric, NS_PER_S, Observation, Population, Profile, ProfiledBy, ProfiledFunction,
+    Rotated, TlsUse, Unit, sum,
 };
 
 use crate::asked::Asked;
@@ -48,6 +48,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
     let launches = cell_launches::of(records, index);
     let mut analysis = CellAnalysis {
         levels: cell.levels.clone(),
+        load: Some(CellLoad { connections: cell.load.connections, rate_per_s: cell.load.rate_per_s() }),
         trials: valid as u32,
         void: (records.launches(index).count() - valid) as u32,
         set_aside: records.repeated().values().filter(|block| block.contains_key(&(index, false))).count() as u32,

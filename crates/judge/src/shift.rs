@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use model::{Arm, CellLaunch, LaunchUse, Measured, Metric, QuantileShift, REQUIRED_SAMPLES, Shift, Unit, Withheld};
+use model::{
+    Arm, CellLaunch, ComparisonVerdict, LaunchUse, Measured, Metric, QuantileShift, REQUIRED_SAMPLES, Shift, Unit,
+    Withheld,
+};
 
 use crate::cell_launches;
 use crate::pair::Pair;
@@ -38,10 +41,15 @@ pub(crate) fn of(pair: &Pair, (a, b): (&str, &str)) -> Option<Shift> {
         launches.retain(|launch| launch.used == LaunchUse::Counts && !launch.twin);
         launches
     });
-    let withheld = JUDGED.map(|metric| {
+    let rows = JUDGED.map(|metric| {
         let p = pair.change(metric, pair.confidence()).map(|found| found.p);
-        (metric, pair.row(metric, p).withheld)
+        (metric, pair.row(metric, p))
     });
+    let withheld = rows.each_ref().map(|(metric, row)| (*metric, row.withheld));
+    // A verdict stands whatever unfinished requests would have taken.
+    let is_settled = |q: f64| {
+        rows.iter().any(|(metric, row)| metric.quantile() == Some(q) && row.verdict != ComparisonVerdict::Inconclusive)
+    };
     let quantile = |(q, _): &(f64, u64)| {
         let [old, new] = launches.each_ref().map(|all| points(all, *q));
         let (old, new) = (old?, new?);
@@ -49,7 +57,7 @@ pub(crate) fn of(pair: &Pair, (a, b): (&str, &str)) -> Option<Shift> {
             q: *q,
             ratio: ratio(pair, &old, &new)?,
             beyond: launches.iter().flatten().map(|launch| beyond(launch, *q)).min()?,
-            censored: launches.iter().flatten().any(|launch| is_bound(launch, *q)),
+            censored: !is_settled(*q) && launches.iter().flatten().any(|launch| is_bound(launch, *q)),
             withheld: around(*q, &withheld),
         })
     };

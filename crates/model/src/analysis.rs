@@ -98,6 +98,15 @@ pub struct SessionAnalysis {
     pub cpus: Option<CpuShare>,
 }
 
+/// How much a cell is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CellLoad {
+    /// Over so many connections.
+    pub connections: u32,
+    /// So many requests a second; null where each connection asks again once it has its reply.
+    pub rate_per_s: Option<f64>,
+}
+
 /// How servers and generator share the machine's CPUs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuShare {
@@ -163,6 +172,9 @@ pub struct CellAnalysis {
     /// Its levels.
     #[serde(rename = "where")]
     pub levels: Cell,
+    /// The load that it asks for; none in documents of before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<CellLoad>,
     /// Launches used.
     pub trials: u32,
     /// Launches that are void or failed.

@@ -20,7 +20,7 @@ pub(crate) struct Choice {
 
 /// What is to be known of all of them.
 pub(crate) const MEANING: &str = "By ranks on this machine, under these conditions. Tied: too close to call, in the order of the \
-                                  alphabet; where it is open who is first, nobody is named.";
+                                  alphabet; where it is undecided who is first, nobody is named.";
 
 /// What somebody may want of a server, in the order in which it is told.
 const NEEDS: [Metric; 5] =
@@ -98,8 +98,8 @@ fn open(group: &RankGroup, cells: &[&CellAnalysis], comparisons: &[Comparison]) 
     let mut left: Vec<String> = group.ranks.iter().filter(may_be_first).map(|rank| rank.target.clone()).collect();
     left.sort();
     match left.len() {
-        2.. if left.len() < group.ranks.len() => format!("open between {}", listed(&left)),
-        _ => "open".to_owned(),
+        2.. if left.len() < group.ranks.len() => format!("undecided between {}", listed(&left)),
+        _ => "undecided".to_owned(),
     }
 }
 

@@ -91,12 +91,8 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
     let open = total - worse - better - same - against.len();
     let moved = if worse > 0 { against.len() } else { 0 };
     let others = |open: usize| {
-        let counts = [
-            (moved, "moved against the new one and inconclusive"),
-            (better, "better"),
-            (same, "the same"),
-            (open, "inconclusive"),
-        ];
+        let counts =
+            [(moved, "seemed worse and inconclusive"), (better, "better"), (same, "the same"), (open, "inconclusive")];
         let said = counts.iter().filter(|(count, _)| *count > 0);
         said.map(|(count, words)| format!("{count} {words}")).collect::<Vec<_>>().join(", ")
     };
@@ -113,7 +109,7 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
             let said = primary(analysis).into_iter().chain(leaning(analysis));
             let most: String = said.map(|row| format!("{}; ", known(row, analysis))).collect();
             let open = format!("{open} of {figures} {} inconclusive", are(open));
-            Answer::new(Tint::Unsure, format!("Not shown: {most}{open}{}", then(", ", others(0))))
+            Answer::new(Tint::Unsure, format!("Not shown to be slower: {most}{open}{}", then(", ", others(0))))
         }
         _ => {
             let yes = if of(Slower).any(|row| row.metric.is_speed()) { "Yes" } else { "Worse" };
@@ -173,7 +169,7 @@ fn moved_against(analysis: &CompareAnalysis, against: &[&CompareRow], others: &s
     let figures = counted(analysis.rows.len() as u64, "figure", "figures");
     let (count, reason) = (against.len(), because(why, of));
     let text =
-        format!("Not shown: {count} of {figures} moved against the new one, {most}{largest}, but {reason}{others}");
+        format!("Not shown to be slower: {count} of {figures} seemed worse, {most}{largest}, but {reason}{others}");
     let then = cure_of(why, of, analysis).map(|cure| format!("What would settle it: {cure}"));
     Answer { then, ..Answer::new(Tint::Unsure, text) }
 }

@@ -48,7 +48,9 @@ pub(crate) fn header(analysis: &CompareAnalysis) -> Vec<String> {
         _ => format!("{launches}, in two runs"),
     };
     let environment = &analysis.environment;
-    let mut parts = vec![how, machine(environment)];
+    let mut parts = vec![how];
+    parts.extend(words::load(analysis.cells.iter().map(|of| &of.cell)));
+    parts.push(machine(environment));
     parts.extend(cpu_words::on_one(&analysis.session));
     parts.push(environment.started_at.date().to_string());
     let primary = analysis.primary.map(|primary| format!("primary metric: {}", primary.words()));
@@ -157,10 +159,12 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
     let why_open = |row: &CompareRow| blocks.too_few_of(row.blocks).unwrap_or_else(|| "Inconclusive".to_owned());
     let open = |places: Vec<usize>| {
         let rows: Vec<&CompareRow> = places.iter().map(|place| undecided[*place]).collect();
-        let needed = |row: &CompareRow| row.needs_blocks.map(|needed| format!(", {}", blocks.needed(needed)));
+        // More launches of one server against itself show nothing but noise.
+        let needs = |row: &CompareRow| row.needs_blocks.filter(|_| analysis.same.is_none());
+        let needed = |row: &CompareRow| needs(row).map(|needed| format!(", {}", blocks.needed(needed)));
         let texts: Vec<String> = rows.iter().map(|row| named(row, true) + &needed(row).unwrap_or_default()).collect();
         // What a row needs follows it after a comma.
-        let is_long = rows.iter().any(|row| row.needs_blocks.is_some());
+        let is_long = rows.iter().any(|row| needs(row).is_some());
         (Inconclusive, if is_long { vec![texts.join("; ")] } else { texts }, why_open(rows[0]))
     };
     let held_back: Vec<&CompareRow> = analysis.rows.iter().filter(|row| row.withheld.is_some()).collect();

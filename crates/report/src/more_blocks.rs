@@ -117,6 +117,8 @@ pub(crate) fn of_comparison(analysis: &CompareAnalysis, resume: &str) -> Option<
     }
     let open: Vec<&GateResult> = analysis.gates.iter().filter(|gate| gate.needs_blocks.is_some()).collect();
     let needed: Vec<u32> = match analysis.gates[..] {
+        // More launches of one server against itself show nothing but noise.
+        [] if analysis.same.is_some() => Vec::new(),
         [] => analysis.rows.iter().filter_map(|row| row.needs_blocks).collect(),
         _ => open.iter().filter_map(|gate| gate.needs_blocks).collect(),
     };

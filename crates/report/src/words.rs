@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Analysis, Cell, CellAnalysis, Certainty, Comparison, Environment, Finding, LateCause, Mark, MarkNote, Members,
-    NotServed, Pathology, RelativeRate, TrialCount, TrialStage, Unclassified, VoidTrial, alike,
+    Analysis, Cell, CellAnalysis, CellLoad, Certainty, Comparison, Environment, Finding, LateCause, Mark, MarkNote,
+    Members, NotServed, Pathology, RelativeRate, TrialCount, TrialStage, Unclassified, VoidTrial, alike,
 };
 
 use crate::asker::Asker;
@@ -81,6 +81,7 @@ pub(crate) fn header(analysis: &Analysis) -> Vec<String> {
     };
     let mut parts = vec![format!("{}{quick}", analysis.name), format!("{launches}, seed {}", analysis.seed)];
     parts.extend(not_up(analysis.trials));
+    parts.extend(load(analysis.cells.iter()));
     parts.push(machine(&analysis.environment));
     parts.extend(on_one(&analysis.session));
     parts.push(analysis.environment.started_at.date().to_string());
@@ -92,6 +93,18 @@ pub(crate) fn header(analysis: &Analysis) -> Vec<String> {
 /// `2 launches did not become ready`, where some did not: they are none of those that are counted beside it.
 pub(crate) fn not_up(count: TrialCount) -> Option<String> {
     (count.not_up > 0).then(|| format!("{} did not become ready", counted(count.not_up.into(), "launch", "launches")))
+}
+
+/// How much all of these are asked, where that is the same: `6,000 requests/s over 100 connections`.
+pub(crate) fn load<'a>(cells: impl Iterator<Item = &'a CellAnalysis>) -> Option<String> {
+    let mut loads: Vec<CellLoad> = cells.map(|cell| cell.load).collect::<Option<_>>()?;
+    loads.dedup();
+    let [CellLoad { connections, rate_per_s }] = loads[..] else { return None };
+    let connections = counted(connections.into(), "connection", "connections");
+    Some(match rate_per_s {
+        Some(rate) => format!("{} requests/s over {connections}", number(rate)),
+        None => format!("{connections}, as fast as they are answered"),
+    })
 }
 
 pub(crate) fn machine(environment: &Environment) -> String {

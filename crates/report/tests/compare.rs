@@ -67,7 +67,7 @@ fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
     let row = &mut analysis.rows[1];
     (row.verdict, row.withheld) = (ComparisonVerdict::Slower, None);
     let worse = said(&analysis);
-    let first = "Yes: latency p50 +6.0 % (+4.9 to +7.1); 1 of 4 figures is worse, 2 moved against the new one and inconclusive, \
+    let first = "Yes: latency p50 +6.0 % (+4.9 to +7.1); 1 of 4 figures is worse, 2 seemed worse and inconclusive, \
                  1 the same.";
     assert!(worse.contains(first) && worse.contains("What would settle it: fewer other programs"), "{worse}");
 }
@@ -151,19 +151,24 @@ fn where_nothing_is_settled_the_answer_says_how_far_the_primary_metric_is_known(
     let primary = analysis.rows.iter_mut().find(|row| Some(row.metric) == analysis.primary).unwrap();
     primary.ratio = Measured { estimate: Some(1.006), low: Some(0.997), high: Some(1.014), ..primary.ratio };
     let total = analysis.rows.len();
-    let known =
-        format!("Not shown: CPU per request +0.6 % (-0.3 to +1.4); {total} of {total} figures are inconclusive.");
+    let known = format!(
+        "Not shown to be slower: CPU per request +0.6 % (-0.3 to +1.4); {total} of {total} figures are inconclusive."
+    );
     assert!(said(&analysis).contains(&known), "{}", said(&analysis));
     // A leak is not hidden behind it.
     let memory = analysis.rows.iter_mut().find(|row| row.metric == Metric::PeakMemory).unwrap();
     let level = memory.ratio.clone();
     memory.ratio = Measured { estimate: Some(2.79), low: Some(2.5), high: Some(3.1), ..level.clone() };
-    let leak = "Not shown: CPU per request +0.6 % (-0.3 to +1.4); peak memory +179 % (+150 to +210); ";
+    let leak = "Not shown to be slower: CPU per request +0.6 % (-0.3 to +1.4); peak memory +179 % (+150 to +210); ";
     assert!(said(&analysis).contains(leak), "{}", said(&analysis));
     let memory = analysis.rows.iter_mut().find(|row| row.metric == Metric::PeakMemory).unwrap();
     memory.ratio = level;
     analysis.primary = None;
-    assert!(said(&analysis).contains(&format!("Not shown: {total} of {total} figures")), "{}", said(&analysis));
+    assert!(
+        said(&analysis).contains(&format!("Not shown to be slower: {total} of {total} figures")),
+        "{}",
+        said(&analysis)
+    );
 }
 
 #[test]
