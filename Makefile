@@ -10,7 +10,7 @@
 # test-zoo  every target with every runtime against the contract (some ten minutes)
 # fuzz   the reply reader and the whole loop under hostile bytes, half an hour each (needs nightly and cargo-fuzz)
 # bench-floor  CPU per request and lateness of `bourdon load` against bare system calls, over TLS bare rustls, as ratios (needs a quiet machine; nginx for TLS)
-# prove-rotation  sessions of compare with a known truth, traps, and slices beside a neighbour that is alive or stopped, some seven hours; goes on where it was interrupted (FOLDER, runs/prove-rotation); SESSIONS=N of each kind at most, KINDS='...' of all
+# prove-rotation  sessions of compare with a known truth, traps, and slices beside a neighbour that is alive or stopped, some seven hours; goes on where it was interrupted (FOLDER, proof/rotation); SESSIONS=N of each kind at most, KINDS='...' of all
 # bench-page  size of the page of 20 targets under 12 conditions in 12 blocks, and how long Chromium takes to open it
 # bench-instructions  instructions a request of the load loop, beside those of another revision with BASE=REV (needs valgrind)
 
@@ -71,7 +71,7 @@ bench-instructions: need-cargo
 	@BASE=$(BASE) sh crates/engine/benches/instructions.sh
 
 prove-rotation: need-cargo
-	cargo bench -p bourdon --bench rotation --locked -- $(or $(FOLDER),$(CURDIR)/runs/prove-rotation) $(or $(SESSIONS),40) $(KINDS)
+	cargo bench -p bourdon --bench rotation --locked -- $(or $(FOLDER),$(CURDIR)/proof/rotation) $(or $(SESSIONS),40) $(KINDS)
 
 golden:
 	INSTA_UPDATE=always cargo test --workspace
