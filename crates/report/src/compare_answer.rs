@@ -174,19 +174,19 @@ fn moved_against(analysis: &CompareAnalysis, against: &[&CompareRow], others: &s
     Answer { then, ..Answer::new(Tint::Unsure, text) }
 }
 
-/// `the gate is undecided`, `1 of 3 gates is broken, 1 undecided`; nothing where none was asked for.
+/// `the gate's limit is undecided`, `1 of 3 limits is broken, 1 undecided`; nothing where none was asked for.
 fn gates(gates: &[GateResult]) -> Option<String> {
     let of = |verdict| gates.iter().filter(|gate| gate.verdict == verdict).count();
     let (broken, undecided) = (of(GateVerdict::Broken), of(GateVerdict::Undecided));
     let are = |count: usize| if count == 1 { "is" } else { "are" };
     Some(match (gates.len(), broken, undecided) {
         (0, ..) => return None,
-        (1, 0, 0) => "the gate holds".to_owned(),
-        (1, 0, _) => "the gate is undecided".to_owned(),
-        (1, ..) => "the gate is broken".to_owned(),
-        (all, 0, 0) => format!("all {all} gates hold"),
-        (all, 0, open) => format!("{open} of {all} gates {} undecided", are(open)),
-        (all, broken, 0) => format!("{broken} of {all} gates {} broken", are(broken)),
-        (all, broken, open) => format!("{broken} of {all} gates {} broken, {open} undecided", are(broken)),
+        (1, 0, 0) => "the gate's limit holds".to_owned(),
+        (1, 0, _) => "the gate's limit is undecided".to_owned(),
+        (1, ..) => "the gate's limit is broken".to_owned(),
+        (all, 0, 0) => format!("all {all} limits hold"),
+        (all, 0, open) => format!("{open} of {all} limits {} undecided", are(open)),
+        (all, broken, 0) => format!("{broken} of {all} limits {} broken", are(broken)),
+        (all, broken, open) => format!("{broken} of {all} limits {} broken, {open} undecided", are(broken)),
     })
 }

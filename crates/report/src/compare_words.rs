@@ -55,7 +55,7 @@ pub(crate) fn header(analysis: &CompareAnalysis) -> Vec<String> {
     parts.push(environment.started_at.date().to_string());
     let primary = analysis.primary.map(|primary| format!("primary metric: {}", primary.words()));
     parts.extend(analysis.elapsed_s.map(elapsed).into_iter().chain(primary));
-    parts.splice(1..1, words::not_up(analysis.trials));
+    parts.splice(1..1, words::not_up(analysis.trials).into_iter().chain(words::set_aside(&analysis.session)));
     parts.retain(|part| !part.is_empty());
     parts
 }
@@ -138,7 +138,8 @@ fn reply_sizes(sizes: &ReplySizes, analysis: &CompareAnalysis) -> String {
     let compared = Asker::from(analysis.form).name(Knob::Body);
     let compared = compared.map_or(String::new(), |option| format!(" {option} compares each body."));
     format!(
-        "The replies{place} differ in size: {old} against {new} a reply, heads included. Is it the same answer?{compared}"
+        "The replies{place} differ in size: {old} a reply of the old one and {new} of the new one, heads included. If that is not the same \
+         answer, the two did different work.{compared}"
     )
 }
 

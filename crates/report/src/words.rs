@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use model::{
     Analysis, Cell, CellAnalysis, CellLoad, Certainty, Comparison, Environment, Finding, LateCause, Mark, MarkNote,
-    Members, NotServed, Pathology, RelativeRate, TrialCount, TrialStage, Unclassified, VoidTrial, alike,
+    Members, NotServed, Pathology, RelativeRate, SessionAnalysis, TrialCount, TrialStage, Unclassified, VoidTrial,
+    alike,
 };
 
 use crate::asker::Asker;
@@ -80,7 +81,7 @@ pub(crate) fn header(analysis: &Analysis) -> Vec<String> {
         blocks => format!("{}, interleaved", counted(blocks.into(), "launch a cell", "launches a cell")),
     };
     let mut parts = vec![format!("{}{quick}", analysis.name), format!("{launches}, seed {}", analysis.seed)];
-    parts.extend(not_up(analysis.trials));
+    parts.extend(not_up(analysis.trials).into_iter().chain(set_aside(&analysis.session)));
     parts.extend(load(analysis.cells.iter()));
     parts.push(machine(&analysis.environment));
     parts.extend(on_one(&analysis.session));
@@ -93,6 +94,12 @@ pub(crate) fn header(analysis: &Analysis) -> Vec<String> {
 /// `2 launches did not become ready`, where some did not: they are none of those that are counted beside it.
 pub(crate) fn not_up(count: TrialCount) -> Option<String> {
     (count.not_up > 0).then(|| format!("{} did not become ready", counted(count.not_up.into(), "launch", "launches")))
+}
+
+/// `1 block set aside: the machine was busy`, where some were: their launches are none of those that are counted beside it.
+pub(crate) fn set_aside(session: &SessionAnalysis) -> Option<String> {
+    let blocks = session.repeated.len() as u64;
+    (blocks > 0).then(|| format!("{} set aside: the machine was busy", counted(blocks, "block", "blocks")))
 }
 
 /// How much all of these are asked, where that is the same: `6,000 requests/s over 100 connections`.

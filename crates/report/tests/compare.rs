@@ -103,12 +103,12 @@ fn what_became_of_the_gates_is_in_the_first_sentence() {
     use GateVerdict::{Broken, Held, Undecided};
     for (gates, said) in [
         (&[][..], "."),
-        (&[Held], "; the gate holds."),
-        (&[Undecided], "; the gate is undecided."),
-        (&[Broken], "; the gate is broken."),
-        (&[Held, Held], "; all 2 gates hold."),
-        (&[Held, Undecided, Undecided], "; 2 of 3 gates are undecided."),
-        (&[Broken, Undecided], "; 1 of 2 gates is broken, 1 undecided."),
+        (&[Held], "; the gate's limit holds."),
+        (&[Undecided], "; the gate's limit is undecided."),
+        (&[Broken], "; the gate's limit is broken."),
+        (&[Held, Held], "; all 2 limits hold."),
+        (&[Held, Undecided, Undecided], "; 2 of 3 limits are undecided."),
+        (&[Broken, Undecided], "; 1 of 2 limits is broken, 1 undecided."),
     ] {
         assert_eq!(first(gates), said);
     }
@@ -116,11 +116,11 @@ fn what_became_of_the_gates_is_in_the_first_sentence() {
     (few.blocks, few.preliminary, few.gates[1].verdict) = (2, true, Undecided);
     few.gates.truncate(2);
     few.gates.remove(0);
-    assert!(said(&few).contains("a verdict needs six; the gate is undecided. These figures carry no verdict."));
+    assert!(said(&few).contains("a verdict needs six; the gate's limit is undecided. These figures carry no verdict."));
     few.rows.clear();
     let nothing = said(&few);
     assert!(
-        nothing.contains("Nothing could be compared: no figure is known of both; the gate is undecided."),
+        nothing.contains("Nothing could be compared: no figure is known of both; the gate's limit is undecided."),
         "{nothing}"
     );
     assert!(!nothing.contains("Preliminary"), "{nothing}");

@@ -415,8 +415,14 @@ fn what_several_claims_have_in_common_is_said_once() {
 #[test]
 fn the_parts_come_in_the_order_in_which_they_matter() {
     for shown in [text(&runs::full()), run_markdown(&runs::full())] {
-        let places =
-            ["3 of 7 claims hold", "Claims of smallnest", "service p99", "Looks serialised", "Notes", "seed 42"];
+        let places = [
+            "3 of 7 published claims hold",
+            "Claims of smallnest",
+            "service p99",
+            "Looks serialised",
+            "Notes",
+            "seed 42",
+        ];
         let places = places.map(|part| shown.find(part).unwrap_or_else(|| panic!("no {part} in {shown}")));
         assert!(places.is_sorted(), "{places:?} in {shown}");
     }

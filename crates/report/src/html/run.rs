@@ -1,5 +1,5 @@
 use maud::{Markup, html};
-use model::{Analysis, ClaimAnalysis, ClaimVerdict, Mark, Timeline};
+use model::{Analysis, ClaimAnalysis, ClaimVerdict, Mark, Reconstruction, Timeline};
 
 use super::{bad, beside, cautions, class, launches, list, over_time, table, text};
 use super::{choice, frame, profile};
@@ -38,6 +38,10 @@ pub(super) fn page(analysis: &Analysis, pictures: &[Picture], timelines: &[Timel
 fn header(analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>]) -> Markup {
     let named = bad_words::named(analysis, conditions);
     let doubts = [bad_words::behind(&named), words::preliminary(analysis), disturbed(groups)];
+    let model = |it: &Reconstruction| {
+        format!("{} is a reconstruction: what is shown for it is not shown for the original code.", it.target)
+    };
+    let models = analysis.reconstructions.iter().map(model);
     html! {
         header {
             h1 { (text(&analysis.question)) }
@@ -45,7 +49,7 @@ fn header(analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>]) ->
             @if let Some((tint, answer)) = answer::of_run(analysis, groups) {
                 p.answer.(class(tint)) { (text(&answer)) }
             }
-            (cautions(doubts.into_iter().flatten()))
+            (cautions(doubts.into_iter().flatten().chain(models)))
             p.dim { (text(&words::header(analysis).join(" · "))) }
         }
     }

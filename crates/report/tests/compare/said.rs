@@ -11,7 +11,7 @@ fn what_is_worse_and_no_speed_is_worse_at_the_first_word() {
     analysis.rows.iter_mut().filter(|row| row.metric.is_speed()).for_each(|row| row.verdict = ComparisonVerdict::Same);
     let text = said(&analysis);
     let first = "slower than main (b74f097c1d)? Worse: CPU per request +5.7 % (+5.1 to +6.3); 1 of 6 figures is worse, 5 the \
-                 same; 1 of 3 gates is broken";
+                 same; 1 of 3 limits is broken";
     assert!(text.contains(first), "{text}");
 }
 
@@ -21,8 +21,8 @@ fn replies_that_differ_in_size_are_said_near_the_top() {
     assert!(!said(&analysis).contains("differ in size"));
     analysis.reply_sizes = vec![ReplySizes { conditions: Cell::default(), old_bytes: 635.2, new_bytes: 137.0 }];
     let text = said(&analysis);
-    let note = "The replies differ in size: 635\u{a0}B against 137\u{a0}B a reply, heads included. Is it the same answer? \
-                --expect-body compares each body.";
+    let note = "The replies differ in size: 635\u{a0}B a reply of the old one and 137\u{a0}B of the new one, heads included. If that is not \
+                the same answer, the two did different work. --expect-body compares each body.";
     let note = note.replace('\u{a0}', " ");
     assert!(text.contains(&note) && text.find(&note) < text.find("Worse: throughput"), "{text}");
     assert!(compare_markdown(&analysis).contains(&note), "{}", compare_markdown(&analysis));
@@ -162,7 +162,7 @@ fn what_would_settle_it_is_asked_for_in_the_words_of_whoever_asked() {
                 "both runs made anew, with more connections",
                 "both runs made anew, with a longer window",
             ],
-            "Is it the same answer? ",
+            "the two did different work. ",
         ),
         (
             CompareForm::Loads,
