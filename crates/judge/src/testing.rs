@@ -180,6 +180,7 @@ impl Session {
             published: BTreeMap::new(),
             published_value: Some(0.5),
             expect: expect.to_owned(),
+            answers: None,
             cores: None,
             not_testable: None,
         });

@@ -44,6 +44,9 @@ pub struct ClaimAnalysis {
     pub conditions: Cell,
     /// The test.
     pub expect: ClaimExpectation,
+    /// What it says to the question of the experiment, where it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<String>,
     /// The published value of the tested expression.
     pub published: Option<f64>,
     /// The value measured here.

@@ -358,6 +358,9 @@ pub struct Claim {
     pub published_value: Option<f64>,
     /// The test, for instance `throughput(a) / throughput(b) < 0.05`.
     pub expect: String,
+    /// What it says to the question of the experiment, where it holds: a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<String>,
     /// How many cores the statement is about, where it is about many. Absent where it holds for any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<u32>,

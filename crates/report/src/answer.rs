@@ -31,25 +31,27 @@ pub(crate) fn of_run(analysis: &Analysis, groups: &[Group<'_>]) -> Option<(Tint,
     if analysis.claims.is_empty() {
         return standing(groups).map(|text| (Tint::Bold, text));
     }
-    let whose = if analysis.source.is_some() { "published " } else { "" };
-    Some(verdict(whose, &analysis.claims, analysis.cells.iter().any(|cell| cell.failing.bad)))
+    let (tint, verdict) = verdict(&analysis.claims, analysis.cells.iter().any(|cell| cell.failing.bad));
+    let supported = analysis.claims.iter().filter(|claim| claim.verdict == ClaimVerdict::Supported);
+    let answers = supported.filter_map(|claim| claim.answers.as_deref());
+    Some((tint, answers.chain([verdict.as_str()]).collect::<Vec<_>>().join(" ")))
 }
 
-/// `6 of 7 published claims hold here, one is inconclusive.`
-fn verdict(whose: &str, claims: &[ClaimAnalysis], is_bad: bool) -> (Tint, String) {
+/// `6 of 7 claims hold here, one is inconclusive.`
+fn verdict(claims: &[ClaimAnalysis], is_bad: bool) -> (Tint, String) {
     let ends = Ends::of(claims);
     // Where something is settled, the rest says for itself what it wants.
     let is_settled = ends.inconclusive + ends.not_testable < claims.len();
     let others = ends.others(&if is_settled { String::new() } else { why_open(claims) });
     let others = others.join(", ");
     let text = match (ends.supported, claims.len()) {
-        (1, 1) => format!("The {whose}claim holds here."),
-        (0, 1) => format!("The {whose}claim {}.", others.trim_start_matches("one ")),
-        (all, total) if all == total => format!("All {total} {whose}claims hold here."),
-        (0, total) if !is_settled => format!("None of the {total} {whose}claims is settled here: {others}."),
-        (0, total) => format!("None of the {total} {whose}claims holds here: {others}."),
-        (1, total) => format!("1 of {total} {whose}claims holds here, {others}."),
-        (some, total) => format!("{some} of {total} {whose}claims hold here, {others}."),
+        (1, 1) => "The claim holds here.".to_owned(),
+        (0, 1) => format!("The claim {}.", others.trim_start_matches("one ")),
+        (all, total) if all == total => format!("All {total} claims hold here."),
+        (0, total) if !is_settled => format!("None of the {total} claims is settled here: {others}."),
+        (0, total) => format!("None of the {total} claims holds here: {others}."),
+        (1, total) => format!("1 of {total} claims holds here, {others}."),
+        (some, total) => format!("{some} of {total} claims hold here, {others}."),
     };
     let tint = match ends.supported == claims.len() && !is_bad {
         true => Tint::Good,

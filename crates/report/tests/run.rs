@@ -363,6 +363,10 @@ fn the_answer_comes_first() {
     ] {
         assert_eq!(answer(&claims), said);
     }
+    let answering = |claim: &ClaimAnalysis| ClaimAnalysis { answers: Some("One does.".to_owned()), ..claim.clone() };
+    let [held, open] = [&of(ClaimVerdict::Supported), &wide].map(answering);
+    assert_eq!(answer(&[held, open.clone()]), "One does. 1 of 2 claims holds here, one is inconclusive.");
+    assert!(answer(&[open]).starts_with("The claim is inconclusive"), "what is not shown answers nothing");
     let [mut busy, mut limited] = [wide.clone(), wide.clone()];
     (busy.withheld, busy.needs_blocks) = (Some(Withheld::Disturbed), None);
     (limited.withheld, limited.needs_blocks) = (Some(Withheld::AtLeast), None);
@@ -415,14 +419,8 @@ fn what_several_claims_have_in_common_is_said_once() {
 #[test]
 fn the_parts_come_in_the_order_in_which_they_matter() {
     for shown in [text(&runs::full()), run_markdown(&runs::full())] {
-        let places = [
-            "3 of 7 published claims hold",
-            "Claims of smallnest",
-            "service p99",
-            "Looks serialised",
-            "Notes",
-            "seed 42",
-        ];
+        let places =
+            ["3 of 7 claims hold", "Claims of smallnest", "service p99", "Looks serialised", "Notes", "seed 42"];
         let places = places.map(|part| shown.find(part).unwrap_or_else(|| panic!("no {part} in {shown}")));
         assert!(places.is_sorted(), "{places:?} in {shown}");
     }

@@ -12,7 +12,8 @@ use super::roster::Roster;
 use super::section::{Item, Section};
 use super::vary::Vary;
 
-const KEYS: [&str; 8] = ["name", "says", "where", "published", "published_value", "expect", "needs", "cores"];
+const KEYS: [&str; 9] =
+    ["name", "says", "where", "published", "published_value", "expect", "answers", "needs", "cores"];
 
 /// What claims are read against: the plan with every cell of the file, and these cells in the full form.
 #[derive(Debug)]
@@ -55,6 +56,7 @@ impl Court<'_> {
             published: section.read("published", published)?.unwrap_or_default(),
             published_value: section.read("published_value", |item| item.number())?,
             expect: expect.text()?.to_owned(),
+            answers: section.read("answers", |item| item.text().map(str::to_owned))?,
             cores: section.read("cores", |item| cores(item, needed))?,
             not_testable: self.unmet(needed),
         };

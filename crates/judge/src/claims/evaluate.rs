@@ -33,6 +33,7 @@ fn not_testable(claim: &Claim, notes: Vec<ClaimNote>) -> ClaimAnalysis {
         says: claim.says.clone(),
         conditions: claim.conditions.clone(),
         expect: claim.expect.clone().into(),
+        answers: claim.answers.clone(),
         published: claim.published_value,
         measured: Measured { estimate: None, low: None, high: None, unit: Unit::None },
         blocks: 0,

@@ -115,6 +115,7 @@ pub(crate) fn claim(name: &str, says: &str, conditions: &[(&str, &str)], expect:
         published: BTreeMap::new(),
         published_value: None,
         expect: expect.to_owned(),
+        answers: None,
         cores: None,
         not_testable: None,
     }
