@@ -160,7 +160,9 @@ test("the address holds launch, zoom and filter, and brings them back", async ()
     assert.deepEqual(await state(), chosen);
     await page.locator("#whole").click();
     assert.equal(new URL(page.url()).hash.includes("zoom"), false);
-    const box = await page.locator(".u-over").first().boundingBox();
+    const panel = page.locator(".u-over").first();
+    await panel.scrollIntoViewIfNeeded();
+    const box = await panel.boundingBox();
     await page.mouse.move(box.x + box.width * 0.3, box.y + 20);
     await page.mouse.down();
     await page.mouse.move(box.x + box.width * 0.6, box.y + 20, { steps: 5 });

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use model::{LatencySummary, Mark, Measurement, Metric, Slice, TrialRecord};
+use model::{Mark, Measurement, Metric, Slice, TrialRecord};
 
 use crate::slices::{self, Woken};
 use crate::thresholds::SLICE_COLLECTIONS;
@@ -78,13 +78,11 @@ impl<'a> Launch<'a> {
         self.is(Mark::Noisy) || holds_them()
     }
 
-    /// Whether slices tell a latency of the rounds that count. Of what never had a reply nobody knows the round: a quantile must have a
-    /// bound whatever that took.
+    /// Whether slices tell a latency of the rounds that count: no mean where requests never had a reply.
     fn is_told(&self, metric: Metric) -> bool {
-        let is_bounded =
-            |felt: &LatencySummary| felt.censored == 0 || metric.quantile().is_some_and(|q| felt.at_most(q).is_some());
         let felt = || self.measured().and_then(|measured| measured.latency_us.felt());
-        metric.is_latency() && self.felt.is_some() && felt().is_some_and(is_bounded)
+        let has_all = || felt().is_some_and(|felt| felt.censored == 0);
+        metric.is_latency() && self.felt.is_some() && (metric.quantile().is_some() || has_all())
     }
 
     /// The same with every round.

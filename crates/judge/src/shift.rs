@@ -46,7 +46,6 @@ pub(crate) fn of(pair: &Pair, (a, b): (&str, &str)) -> Option<Shift> {
         (metric, pair.row(metric, p))
     });
     let withheld = rows.each_ref().map(|(metric, row)| (*metric, row.withheld));
-    // A verdict stands whatever unfinished requests would have taken.
     let is_settled = |q: f64| {
         rows.iter().any(|(metric, row)| metric.quantile() == Some(q) && row.verdict != ComparisonVerdict::Inconclusive)
     };
@@ -57,7 +56,8 @@ pub(crate) fn of(pair: &Pair, (a, b): (&str, &str)) -> Option<Shift> {
             q: *q,
             ratio: ratio(pair, &old, &new)?,
             beyond: launches.iter().flatten().map(|launch| beyond(launch, *q)).min()?,
-            censored: !is_settled(*q) && launches.iter().flatten().any(|launch| is_bound(launch, *q)),
+            settled: is_settled(*q),
+            censored: launches.iter().flatten().any(|launch| is_bound(launch, *q)),
             withheld: around(*q, &withheld),
         })
     };

@@ -211,10 +211,10 @@ pub struct GateResult {
     /// Of which server that is so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withheld_of: Vec<Arm>,
-    /// About how many blocks would settle it, where that can be said; [`crate::MOST_NEEDED_BLOCKS`] stands for so many or
     /// The change as far as all that is in doubt leaves it open, as that of a row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_doubt: Option<Measured>,
+    /// About how many blocks would settle it, where that can be said; [`crate::MOST_NEEDED_BLOCKS`] stands for so many or
     /// more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs_blocks: Option<u32>,

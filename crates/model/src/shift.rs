@@ -26,7 +26,10 @@ pub struct QuantileShift {
     pub ratio: Measured,
     /// Requests beyond it, in the launch that has the fewest.
     pub beyond: u64,
-    /// Whether it is a lower bound in a launch of either, because requests were unfinished, and no verdict holds in spite of that.
+    /// Whether there is a verdict about it, which stands whatever unfinished requests would have taken.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub settled: bool,
+    /// Whether it is a lower bound in a launch of either, because requests were unfinished.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub censored: bool,
     /// Why it proves nothing, where that is known of it or of the next one on either side by which servers are judged.

@@ -67,9 +67,9 @@ pub(crate) fn prove(asked: &Asked) {
     }
     if !kinds.is_empty() {
         println!(
-            "\n| planted | sessions | called different | worse by the primary | median half width | median time |"
+            "\n| planted | sessions | called different | worse by the primary | the same by it | median half width | median time |"
         );
-        println!("|---|---|---|---|---|---|");
+        println!("|---|---|---|---|---|---|---|");
     }
     for planted in kinds {
         println!("{}", planted.told(&planted.sessions(asked)));
@@ -127,7 +127,9 @@ impl Planted {
         let is_different = |row: &Value| row["verdict"] == "slower" || row["verdict"] == "faster";
         let any = |answer: &&Value| answer["rows"].as_array().unwrap().iter().any(is_different);
         let different = answers.iter().filter(any).count();
-        let worse = answers.iter().filter(|answer| self.primary(answer)["verdict"] == "slower").count();
+        let came_to =
+            |verdict: &str| answers.iter().filter(|answer| self.primary(answer)["verdict"] == verdict).count();
+        let (worse, same) = (came_to("slower"), came_to("same"));
         let half_width = |answer: &Value| {
             let ratio = &self.primary(answer)["ratio"];
             (ratio["high"].as_f64().unwrap_or(f64::INFINITY) / ratio["low"].as_f64().unwrap_or(0.0)).ln() / 2.0
@@ -135,7 +137,7 @@ impl Planted {
         let widths = median(answers.iter().map(half_width));
         let times = median(answers.iter().map(|answer| answer["elapsed_s"].as_f64().unwrap_or(f64::NAN)));
         format!(
-            "| {} | {} | {different} | {worse} | ± {:.2} % | {times:.0} s |",
+            "| {} | {} | {different} | {worse} | {same} | ± {:.2} % | {times:.0} s |",
             self.name,
             answers.len(),
             widths.exp_m1() * 100.0
@@ -146,5 +148,7 @@ impl Planted {
 fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    let middle =
+        [values.len().saturating_sub(1) / 2, values.len() / 2].map(|at| values.get(at).copied().unwrap_or(f64::NAN));
+    (middle[0] + middle[1]) / 2.0
 }

@@ -15,6 +15,15 @@ use super::vary::Vary;
 const KEYS: [&str; 9] =
     ["name", "says", "where", "published", "published_value", "expect", "answers", "needs", "cores"];
 
+/// A text that says something.
+fn sentence(item: Item) -> Read<String> {
+    let text = item.text()?.trim();
+    if text.is_empty() {
+        return Err(item.fault("this says nothing").help("write a sentence, or leave it out"));
+    }
+    Ok(text.to_owned())
+}
+
 /// What claims are read against: the plan with every cell of the file, and these cells in the full form.
 #[derive(Debug)]
 pub(super) struct Court<'a> {
@@ -56,7 +65,7 @@ impl Court<'_> {
             published: section.read("published", published)?.unwrap_or_default(),
             published_value: section.read("published_value", |item| item.number())?,
             expect: expect.text()?.to_owned(),
-            answers: section.read("answers", |item| item.text().map(str::to_owned))?,
+            answers: section.read("answers", |item| sentence(item))?,
             cores: section.read("cores", |item| cores(item, needed))?,
             not_testable: self.unmet(needed),
         };

@@ -7,8 +7,10 @@ use model::{LatencyCounts, Measurement, Metric, Slice, TICK_NS, latency_counts, 
 
 use super::measured;
 
-/// The felt latencies of these rounds of a launch, in microseconds, of what had a reply. None where histograms do not tell them: those of
-/// all rounds do not come to what was measured, as in older records, or requests failed, of which nobody knows the round.
+/// The felt latencies of these rounds of a launch, in microseconds. None where histograms do not tell them: those of all rounds do not
+/// come to what was measured, as in older records, or requests failed, of which nobody knows the round. Nor does anybody of those that
+/// never had a reply: where these could change a quantile, were all of them of these rounds and longer than any other, none is told,
+/// and with any of them no mean.
 pub(crate) fn felt(
     load: &Measurement,
     slices: &[Slice],
@@ -24,8 +26,28 @@ pub(crate) fn felt(
             kept.add(&of_slice).ok()?;
         }
     }
-    let figure = |metric: &Metric| Some((*metric, of(&kept, *metric)?));
-    (replies.saturating_add(whole.censored) == whole.count).then(|| Metric::ALL.iter().filter_map(figure).collect())
+    (replies.saturating_add(whole.censored) == whole.count).then_some(())?;
+    let mut figures = BTreeMap::new();
+    for &metric in Metric::ALL {
+        let Some(us) = of(&kept, metric) else { continue };
+        match metric.quantile() {
+            _ if whole.censored == 0 => _ = figures.insert(metric, us),
+            // No launch has slices enough for it.
+            _ if metric == Metric::P999 => {}
+            Some(q) if longest(&kept, q, whole.censored)? <= us * (1.0 + TOLD_APART) => _ = figures.insert(metric, us),
+            Some(_) => return None,
+            None => {}
+        }
+    }
+    Some(figures)
+}
+
+/// What a quantile would be, in microseconds, with so many more requests that took longer than all of these; none where it would be one
+/// of them.
+fn longest(all: &Histogram<u64>, q: f64, more: u64) -> Option<f64> {
+    let rank = (q * all.len().saturating_add(more) as f64).ceil();
+    let within = rank / all.len() as f64;
+    (within <= 1.0).then(|| all.value_at_quantile(within).min(all.max()) as f64 * TICK_NS / 1e3)
 }
 
 /// Quantiles of the felt latency over these slices, in microseconds, of what had a reply. None of too few, and where a slice does not
@@ -34,6 +56,9 @@ pub(crate) fn quantiles<const N: usize>(slices: &[&Slice], metrics: [Metric; N])
     let merged = merged(slices);
     metrics.map(|metric| of(merged.as_ref()?, metric))
 }
+
+/// By what share two latencies differ at least that a histogram of three digits tells apart.
+const TOLD_APART: f64 = 0.002;
 
 /// How long those waited that woke a target, beside those of its slices.
 #[derive(Debug, Clone)]

@@ -74,7 +74,7 @@ fn is_few(known: &QuantileShift) -> bool {
 }
 
 fn is_open(known: &QuantileShift) -> bool {
-    is_few(known) || known.censored || known.withheld.is_some()
+    is_few(known) || (known.censored && !known.settled) || known.withheld.is_some()
 }
 
 fn key(sheet: &mut Sheet, shown: &[&QuantileShift], margin: f64) {
@@ -93,7 +93,7 @@ fn open(shown: &[&QuantileShift]) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for known in shown {
         let held_back = known.withheld.map(|why| why_withheld(why).unwrap_or("nothing rests on it"));
-        let unfinished = known.censored.then_some("requests were unfinished");
+        let unfinished = (known.censored && !known.settled).then_some("requests were unfinished");
         let few = is_few(known).then_some("fewer than 10 requests of a launch lie beyond it");
         let mut said: Vec<&str> = held_back.into_iter().chain(unfinished).chain(few).collect();
         said.dedup();
@@ -104,5 +104,11 @@ fn open(shown: &[&QuantileShift]) -> Vec<String> {
             }
         }
     }
-    reasons.into_iter().map(|(why, all)| format!("Hollow at {}: {why}.", all.join(", "))).collect()
+    let bounds = shown.iter().filter(|known| known.censored && known.settled).map(|known| named(known.q));
+    let bounds: Vec<String> = bounds.collect();
+    let bounds = (!bounds.is_empty()).then(|| {
+        format!("Requests were unfinished at {}: the verdict stands whatever they would have taken.", bounds.join(", "))
+    });
+    let hollow = reasons.into_iter().map(|(why, all)| format!("Hollow at {}: {why}.", all.join(", ")));
+    hollow.chain(bounds).collect()
 }

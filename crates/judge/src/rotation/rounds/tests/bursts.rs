@@ -180,6 +180,7 @@ fn a_bound_stays_one_where_rounds_are_left_out() {
         let measured = trial.measurement.as_mut().unwrap();
         let service = measured.latency_us.service.as_mut().unwrap();
         (service.censored, service.exact_below) = (1, Some(2_000.0));
+        service.count += 1;
         busy(trial, &[4]);
     }));
     assert!(found.cells[0].latency_us.censored);
