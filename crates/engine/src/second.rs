@@ -4,12 +4,10 @@ use std::borrow::Cow;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use hdrhistogram::Histogram;
+pub(crate) use model::TICK_NS;
 use model::{HalfCount, HistogramTag, LoadSpec, NS_PER_S, Population};
 
 use crate::in_flight::Moments;
-
-/// Histogram resolution in nanoseconds.
-pub(crate) const TICK_NS: u64 = 100;
 
 /// What any histogram has room for: the first 16 KiB.
 const SHORT_TICKS: u64 = 2_000;

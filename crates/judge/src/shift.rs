@@ -166,7 +166,9 @@ mod tests {
 
     #[test]
     fn what_proves_nothing_is_said_quantile_by_quantile() {
-        assert!(altered(|_| {}).quantiles.iter().all(|known| known.withheld.is_none() && !known.censored));
+        let plain = altered(|_| {});
+        assert!(plain.quantiles.iter().all(|known| known.withheld.is_none() && !known.censored));
+        assert!(at(&plain, Metric::P99).settled);
         let cut = altered(|trial| {
             let measured = trial.measurement.as_mut().unwrap();
             let felt = measured.latency_us.response.as_mut().or(measured.latency_us.service.as_mut()).unwrap();
@@ -179,6 +181,7 @@ mod tests {
             }
         });
         assert!(wrong.quantiles.iter().all(|known| known.withheld == Some(Withheld::Wrong)), "{wrong:?}");
+        assert!(wrong.quantiles.iter().all(|known| !known.settled));
     }
 
     #[test]

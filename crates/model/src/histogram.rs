@@ -12,7 +12,7 @@ use hdrhistogram::serialization::Deserializer;
 use crate::{LatencyCounts, latency_bucket};
 
 /// What histograms of latencies count in, in nanoseconds.
-pub const TICK_NS: f64 = 100.0;
+pub const TICK_NS: u64 = 100;
 
 /// The bounds that any of ours has: from one tick, at three significant digits, to no more than the power of two above an hour.
 const LOWEST_TICKS: u64 = 1;
@@ -43,7 +43,7 @@ fn has_our_bounds(bytes: &[u8]) -> Option<()> {
 pub fn latency_counts(histogram: &Histogram<u64>) -> LatencyCounts {
     let mut counts: BTreeMap<i16, u64> = BTreeMap::new();
     for value in histogram.iter_recorded() {
-        let known = counts.entry(latency_bucket(value.value_iterated_to() as f64 * TICK_NS / 1e3)).or_default();
+        let known = counts.entry(latency_bucket(value.value_iterated_to() as f64 * TICK_NS as f64 / 1e3)).or_default();
         *known = known.saturating_add(value.count_at_value());
     }
     counts.into_iter().collect()

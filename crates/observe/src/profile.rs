@@ -170,15 +170,18 @@ fn by_stack(profile: &PprofProfile) -> StackNode {
         let function = |line: &PprofLine| shown.get(&line.function_id).map_or(UNKNOWN, String::as_str);
         let room = MOST_DEPTH.min(may_pass);
         let mut innermost_first: Vec<&str> = Vec::new();
-        for id in sample.location_ids.iter().take(room) {
-            let left = room - innermost_first.len();
+        // One more tells whether something is cut off.
+        for id in sample.location_ids.iter().take(room + 1) {
+            let left = room + 1 - innermost_first.len();
             match lines.get(id).copied().unwrap_or_default() {
                 [] => innermost_first.extend([UNKNOWN].iter().take(left)),
                 lines => innermost_first.extend(lines.iter().take(left).map(function)),
             }
         }
+        let is_cut = innermost_first.len() > room;
+        innermost_first.truncate(room);
         may_pass -= innermost_first.len();
-        if room < MOST_DEPTH && innermost_first.len() == room {
+        if is_cut && room < MOST_DEPTH {
             innermost_first.push(NOT_TOLD);
         } else if innermost_first.is_empty() {
             innermost_first.push(UNKNOWN);
@@ -255,6 +258,13 @@ mod tests {
         let root = by_stack(&profile(&[(&deep, 1)]));
         let depth = std::iter::successors(Some(&root), |node| node.callees.values().next()).count();
         assert_eq!(depth, MOST_DEPTH + 1);
+        // As many stacks as use up the budget to the last function, and one more.
+        let full: Vec<(&[u64], i64)> = vec![(&deep[..MOST_DEPTH], 1); MOST_PASSED / MOST_DEPTH];
+        let rest = &deep[..MOST_PASSED % MOST_DEPTH];
+        let root = by_stack(&profile(&[&full[..], &[(rest, 1)]].concat()));
+        assert!(!root.own().contains_key(NOT_TOLD), "all of it is told");
+        let root = by_stack(&profile(&[&full[..], &[(rest, 1), (&deep[..1], 1)]].concat()));
+        assert_eq!(root.own()[NOT_TOLD], 1);
     }
 
     #[test]

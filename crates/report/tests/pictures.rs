@@ -137,6 +137,10 @@ fn every_quantile_of_two_is_drawn_with_its_ratio() {
         assert!(svg.contains(words), "{words}");
     }
     assert!(elements(&svg, "few").len() == 1, "the line towards the one of few");
+    analysis.shifts[0].quantiles[1].settled = true;
+    let (_, svg) = ratios(&analysis);
+    assert_eq!(solid(&svg), count - 2 + 1, "a verdict stands whatever they would have taken");
+    assert!(svg.contains("Requests were unfinished at p75: the verdict stands") && !svg.contains("Hollow at p75"));
 }
 
 #[test]

@@ -47,7 +47,7 @@ pub(crate) fn felt(
 fn longest(all: &Histogram<u64>, q: f64, more: u64) -> Option<f64> {
     let rank = (q * all.len().saturating_add(more) as f64).ceil();
     let within = rank / all.len() as f64;
-    (within <= 1.0).then(|| all.value_at_quantile(within).min(all.max()) as f64 * TICK_NS / 1e3)
+    (within <= 1.0).then(|| all.value_at_quantile(within).min(all.max()) as f64 * TICK_NS as f64 / 1e3)
 }
 
 /// Quantiles of the felt latency over these slices, in microseconds, of what had a reply. None of too few, and where a slice does not
@@ -116,8 +116,8 @@ fn of(all: &Histogram<u64>, metric: Metric) -> Option<f64> {
         return None;
     }
     match metric.quantile() {
-        Some(q) => Some(all.value_at_quantile(q).min(all.max()) as f64 * TICK_NS / 1e3),
-        None => (metric == Metric::Mean).then(|| all.mean() * TICK_NS / 1e3),
+        Some(q) => Some(all.value_at_quantile(q).min(all.max()) as f64 * TICK_NS as f64 / 1e3),
+        None => (metric == Metric::Mean).then(|| all.mean() * TICK_NS as f64 / 1e3),
     }
 }
 

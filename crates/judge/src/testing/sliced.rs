@@ -128,7 +128,7 @@ pub(crate) fn woke(slice: &mut Slice, us: &[f64]) {
 
 fn recorded(us: &[f64]) -> Histogram<u64> {
     let mut felt = histogram();
-    us.iter().for_each(|us| felt.record((us * 1e3 / TICK_NS) as u64).unwrap());
+    us.iter().for_each(|us| felt.record((us * 1e3 / TICK_NS as f64) as u64).unwrap());
     felt
 }
 
@@ -205,7 +205,7 @@ fn shaped(around_us: f64, count: u64) -> Histogram<u64> {
     let mut felt = histogram();
     for bin in 0..bins {
         let us = around_us * factor((f64::from(bin) + 0.5) / f64::from(bins));
-        felt.record_n((us * 1e3 / TICK_NS).round() as u64, part(count, bins, bin)).unwrap();
+        felt.record_n((us * 1e3 / TICK_NS as f64).round() as u64, part(count, bins, bin)).unwrap();
     }
     felt
 }
@@ -219,7 +219,9 @@ fn factor(q: f64) -> f64 {
 
 fn summary_of(population: Members, felt: &Histogram<u64>) -> Option<LatencySummary> {
     let at = |q: f64| {
-        Some(if q == 0.0 { felt.min() } else { felt.value_at_quantile(q).min(felt.max()) } as f64 * TICK_NS / 1e3)
+        Some(
+            if q == 0.0 { felt.min() } else { felt.value_at_quantile(q).min(felt.max()) } as f64 * TICK_NS as f64 / 1e3,
+        )
     };
-    (!felt.is_empty()).then(|| summarised(population, felt.len(), felt.mean() * TICK_NS / 1e3, at))
+    (!felt.is_empty()).then(|| summarised(population, felt.len(), felt.mean() * TICK_NS as f64 / 1e3, at))
 }
