@@ -7,7 +7,8 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
 
-/// Held by whoever needs a port to stay free: the kernel may give it to another test's listener meanwhile.
+/// Held by whoever needs a port to stay free, for the kernel may give it to another test's listener meanwhile, and by
+/// whoever starts a process: until that has become the target, it holds a copy of every listener of this one.
 static PORTS: Mutex<()> = Mutex::new(());
 
 fn start(environment: &[(&str, &str)]) -> Child {
@@ -35,6 +36,7 @@ fn connect(port: u16) -> TcpStream {
 
 #[test]
 fn a_bad_setting_is_said_in_one_line() {
+    let _alone = PORTS.lock();
     refused(&start(&[("PORT", "x")]).wait_with_output().unwrap(), 2, &["rust-axum: PORT=\"x\""]);
 }
 
