@@ -136,7 +136,11 @@ mod tests {
 
     #[test]
     fn nobody_there_is_a_census_of_nobody() {
-        let address: SocketAddr = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        // Bound, so that nobody else gets the port, and nobody listens.
+        let bound =
+            rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None).unwrap();
+        rustix::net::bind(&bound, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+        let address: SocketAddr = rustix::net::getsockname(&bound).unwrap().try_into().unwrap();
         let nobody = take(&Place::plain(address), 2, true, &AtomicBool::new(false));
         assert_eq!(nobody, Census { clients: 2, asked: 10, ..Census::default() });
     }
