@@ -18,7 +18,7 @@ BOURDON := $(or $(CARGO_TARGET_DIR),target)/release/bourdon
 # With the debug build that cargo test leaves: by itself it would be compiled once more, for fewer features.
 PAGE_TEST := sh browser/test.sh --test --test-reporter=spec
 
-.PHONY: setup test-zoo survival run build test page-test check golden statistics bench-floor bench-page bench-instructions prove-rotation fuzz targets-test need-cargo
+.PHONY: setup test-zoo survival run build test page-test check golden statistics bench-floor bench-page bench-instructions prove-rotation fuzz targets-test unit-test test-side-by-side test-alone test-page need-cargo
 
 run: build
 	$(BOURDON) run experiments/business-latency.toml --quick
@@ -30,13 +30,26 @@ build: need-cargo
 # all that fails.
 test: need-cargo
 	@$(MAKE) --no-print-directory setup
-	@$(MAKE) --no-print-directory check targets-test
-	cargo test --workspace --no-fail-fast --locked
+	@$(MAKE) --no-print-directory --keep-going -j1 check test-side-by-side test-alone test-page
+
+# What does not mind what else the machine does.
+test-side-by-side: need-cargo
+	cargo test --workspace --no-run --locked
+	@$(MAKE) --no-print-directory --keep-going -j2 --output-sync targets-test unit-test
+
+# What has the machine to itself.
+test-alone: need-cargo
+	cargo test --workspace --no-fail-fast --locked --test '*' --bench floor --bench rotation --bench hot_path
+
+test-page:
 	@$(PAGE_TEST)
 
 check: need-cargo
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+unit-test: need-cargo
+	cargo test --workspace --no-fail-fast --locked --lib --bins
 
 # A missing toolchain is reported, as `bourdon targets` does, and does not fail.
 targets-test:
@@ -44,7 +57,7 @@ targets-test:
 
 page-test: need-cargo
 	cargo build --locked -p bourdon
-	@$(PAGE_TEST)
+	@$(MAKE) --no-print-directory test-page
 
 test-zoo: need-cargo
 	cargo test -p bourdon --test zoo --locked -- --ignored --nocapture

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use ::report::format::counted;
 use ::report::{SitePage, html, site_index};
 use lab::{RunFolder, write_site};
+use model::Judged;
 
 use crate::answer;
 use crate::args::SiteArgs;
 use crate::exit::{Exit, Failure};
+use crate::found::shipped_names;
 use crate::output::{say, write_out};
 
 /// The file that makes a folder one of a run.
@@ -35,6 +37,8 @@ pub(crate) fn run(args: &SiteArgs) -> Result<Exit, Failure> {
         };
         pages.push(SitePage { name, outcome });
     }
+    // What ships is what most visitors come for; the rest stays as it was named.
+    pages.sort_by_key(|page| !is_shipped(page));
     let index = (PathBuf::from("index.html"), site_index(&pages, env!("CARGO_PKG_VERSION")));
     files.insert(0, index);
     let refused = |error| Failure::usage(format!("cannot write the site {}: {error}", args.output.display()));
@@ -43,6 +47,11 @@ pub(crate) fn run(args: &SiteArgs) -> Result<Exit, Failure> {
     write_out(&format!("{runs} in {}\n", args.output.join("index.html").display()))?;
     // What the runs found is on their pages, and no reason to keep these from being published.
     Ok(if files.len() > pages.len() { Exit::Good } else { Exit::Usage })
+}
+
+/// Whether a run is one of an experiment that comes with bourdon.
+fn is_shipped(page: &SitePage) -> bool {
+    matches!(&page.outcome, Ok(Judged::Run(analysis)) if shipped_names().contains(&analysis.name.as_str()))
 }
 
 /// The folders of runs that are meant, those within a folder by their names.

@@ -4,6 +4,7 @@
 mod run_support;
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use run_support::{Json, Lab, Outcome, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
@@ -17,10 +18,11 @@ fn kept(lab: &Lab) -> Json {
 
 /// A lab whose machine was calibrated; `change` is made to what was kept.
 fn calibrated(change: impl FnOnce(&mut Json)) -> Lab {
-    let lab = Lab::new();
-    let mut calibration = lab.bourdon(&["calibrate", "--duration", "20ms", "--format", "json"]).json();
+    static MADE: OnceLock<Json> = OnceLock::new();
+    let make = || Lab::new().bourdon(&["calibrate", "--duration", "20ms", "--format", "json"]).json();
+    let mut calibration = MADE.get_or_init(make).clone();
     change(&mut calibration);
-    lab.file(KEPT, calibration.to_string())
+    Lab::new().file(KEPT, calibration.to_string())
 }
 
 /// What `bourdon load` says of a clean server.

@@ -18,7 +18,7 @@ use specimens::{Kind, LogSink, Settings};
 
 /// A run that ended, in a folder that anybody may read.
 fn recorded() -> (Lab, Record) {
-    let lab = Lab::new().experiment(short(1));
+    let lab = Lab::beside_others().experiment(short(1));
     lab.run(&[]).answers();
     std::fs::set_permissions(lab.path(), Permissions::from_mode(0o755)).unwrap();
     let record = lab.record();
@@ -133,7 +133,7 @@ fn what_another_version_wrote_is_refused_with_its_cure() {
 #[test]
 fn two_bourdons_do_not_work_on_one_series() {
     let series = "schema = \"bourdon.series/1\"\nexperiments = [\"routing\"]\nquick = true\n";
-    let lab = Lab::new().file("runs/x-all/series.toml", series);
+    let lab = Lab::beside_others().file("runs/x-all/series.toml", series);
     let held = std::fs::File::open(lab.path().join("runs/x-all/series.toml")).unwrap();
     held.lock().unwrap();
     lab.bourdon(&["run", "--resume", "runs/x-all"])
@@ -320,7 +320,7 @@ fn fill(disk: &Disk) {
 
 #[test]
 fn a_disk_that_fills_up_loses_nothing_and_the_run_is_resumed() {
-    let lab = Lab::new().experiment(short(1));
+    let lab = Lab::beside_others().experiment(short(1));
     let Some(disk) = Disk::new() else { return };
     let runs = disk.path().join("runs").display().to_string();
     let mut running = lab.start(&["run", FILE, "--blocks", "30", "--runs", &runs]);
@@ -344,7 +344,7 @@ fn a_disk_that_fills_up_loses_nothing_and_the_run_is_resumed() {
 
 #[test]
 fn term_and_hup_end_as_ctrl_c_does() {
-    let lab = Lab::new().experiment(short(1));
+    let lab = Lab::beside_others().experiment(short(1));
     for (number, signal) in [Signal::TERM, Signal::HUP].into_iter().enumerate() {
         let mut running = lab.start(&["run", FILE, "--blocks", "50"]);
         let record = running.until("the run's folder", || lab.records().into_iter().nth(number));
@@ -365,7 +365,7 @@ fn term_and_hup_end_as_ctrl_c_does() {
 
 #[test]
 fn nohup_means_what_it_says() {
-    let lab = Lab::new().experiment(short(1));
+    let lab = Lab::beside_others().experiment(short(1));
     let mut running = lab.start_under(&["nohup"], &["run", FILE]);
     let record = running.until("the run's folder", || lab.records().pop());
     running.signal(Signal::HUP);
@@ -375,7 +375,7 @@ fn nohup_means_what_it_says() {
 
 #[test]
 fn an_experiment_that_never_comes_can_be_interrupted() {
-    let lab = Lab::new();
+    let lab = Lab::beside_others();
     let path = lab.path().join(FILE);
     fifo(&path);
     for (command, signal) in [("run", Signal::INT), ("compare", Signal::INT), ("run", Signal::TERM)] {

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 #[test]
 fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
     // Windows in which also a busy machine lets every server answer.
-    let lab = Lab::new().experiment(short(2).replace("50ms", "150ms"));
+    let lab = Lab::beside_others().experiment(short(2).replace("50ms", "150ms"));
     let mut running = lab.start(&["run", FILE, "--blocks", "10", "--runs", "my runs"]);
     let record = running.until("the run's folder", || lab.records_in("my runs").pop());
     running.until("three trials", || (record.lines() >= 3).then_some(()));
@@ -33,7 +33,8 @@ fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
 
 #[test]
 fn ctrl_c_does_not_wait_for_a_target_that_is_not_ready() {
-    let lab = Lab::new().experiment(beside_a_specimen("run = \"sh -c 'echo begun > begun; exec sleep 600'\""));
+    let lab =
+        Lab::beside_others().experiment(beside_a_specimen("run = \"sh -c 'echo begun > begun; exec sleep 600'\""));
     let mut running = lab.start(&["run", FILE, "--target", "odd"]);
     running.until("the target", || lab.path().join("begun").exists().then_some(()));
     running.interrupt();
@@ -45,7 +46,7 @@ fn ctrl_c_does_not_wait_for_a_target_that_is_not_ready() {
 #[test]
 fn ctrl_c_while_the_target_of_a_finished_window_ends_keeps_its_trial() {
     let slow = "trap ': > ending; until [ -e go ]; do sleep 0.02; done; exit' TERM\n$1 specimen clean & wait";
-    let lab = Lab::new().experiment(beside_a_specimen("run = 'sh serve.sh $BOURDON'")).file("serve.sh", slow);
+    let lab = Lab::beside_others().experiment(beside_a_specimen("run = 'sh serve.sh $BOURDON'")).file("serve.sh", slow);
     for (trials, signal) in [(1, Signal::INT), (2, Signal::TERM)] {
         let mut running = match lab.records().pop() {
             None => lab.start(&["run", FILE, "--target", "odd"]),
@@ -67,7 +68,7 @@ fn ctrl_c_while_the_target_of_a_finished_window_ends_keeps_its_trial() {
 fn a_run_is_resumed_with_the_program_that_it_began_with_or_not_at_all() {
     let target = "build = 'cp serve.sh $TARGET_BIN'\nrun = 'sh $TARGET_BIN $BOURDON'";
     let serves = "exec \"$1\" specimen clean\n";
-    let lab = Lab::new().experiment(beside_a_specimen(target)).file("serve.sh", serves);
+    let lab = Lab::beside_others().experiment(beside_a_specimen(target)).file("serve.sh", serves);
     lab.run(&[]).answers();
     let record = lab.record();
     let resume = |lab: &Lab, blocks| lab.bourdon(&["run", "--resume", record.name(), "--blocks", blocks]);
@@ -91,7 +92,7 @@ fn a_toolchain_is_asked_once_and_a_run_is_resumed_with_no_other() {
     let target = "name = 'odd'\ntitle = 'Odd'\n[launch]\nrun = '$BOURDON specimen clean'\nready = '/ping'\n\
                   [toolchain]\ncommand = 'sh'\nversion = 'sh version.sh'\nget = 'https://example.invalid'\n";
     let experiment = short(2).replace("specimen:stall", "odd");
-    let lab = Lab::new().file("targets/odd/target.toml", target).file("experiments/try.toml", experiment);
+    let lab = Lab::beside_others().file("targets/odd/target.toml", target).file("experiments/try.toml", experiment);
     let lab = lab.file("targets/odd/version.sh", "echo asked >> asked; echo 1.2\n");
     lab.bourdon(&["run", "experiments/try.toml"]).answers();
     assert_eq!(std::fs::read_to_string(lab.path().join("targets/odd/asked")).unwrap(), "asked\n");
@@ -107,7 +108,7 @@ fn a_toolchain_is_asked_once_and_a_run_is_resumed_with_no_other() {
 
 #[test]
 fn a_comparison_whose_gate_may_stay_open_is_resumed_and_reported_so() {
-    let lab = Lab::new();
+    let lab = Lab::beside_others();
     let load = ["--path", "/rest/hello", "--duration", "150ms", "--warm-up", "50ms", "--blocks", "2", "-c", "4"];
     let sides = ["--run", "$BOURDON specimen clean", "--run", "$BOURDON specimen clean", "--gate", "p50<+1%"];
     lab.bourdon(&[&["compare", "--allow-undecided"], &load[..], &sides].concat()).exits(0);
@@ -124,7 +125,7 @@ fn a_comparison_whose_gate_may_stay_open_is_resumed_and_reported_so() {
 
 #[test]
 fn what_is_saved_and_cannot_be_printed_was_interrupted_first() {
-    let lab = Lab::new().experiment(short(2));
+    let lab = Lab::beside_others().experiment(short(2));
     let unprinted = ["sh", "-c", "exec \"$0\" \"$@\" > /dev/full"];
     let mut running = lab.start_under(&unprinted, &["run", FILE, "--blocks", "10"]);
     let record = running.until("the run's folder", || lab.records().pop());
@@ -135,7 +136,7 @@ fn what_is_saved_and_cannot_be_printed_was_interrupted_first() {
 
 #[test]
 fn folders_that_are_missing_are_made_again_when_a_run_is_resumed() {
-    let lab = Lab::new().experiment(short(1));
+    let lab = Lab::beside_others().experiment(short(1));
     lab.run(&[]).answers();
     let record = lab.record();
     for folder in ["histograms", "samples", "stderr"] {

@@ -12,7 +12,7 @@ use run_support::{FILE, Json, Lab, beside_a_specimen};
 fn a_build_ends_with_bourdon_however_that_ends() {
     let build = "build = \"sh -c 'sleep 600 & echo begun > begun; exec sleep 600'\"\nrun = 'true'";
     let begin = || {
-        let lab = Lab::new().experiment(beside_a_specimen(build));
+        let lab = Lab::beside_others().experiment(beside_a_specimen(build));
         let mut running = lab.start(&["run", FILE, "--target", "odd"]);
         running.until("the build", || lab.path().join("begun").exists().then_some(()));
         (lab, running)
@@ -31,7 +31,7 @@ fn a_build_ends_with_bourdon_however_that_ends() {
 
 #[test]
 fn what_killed_launches_have_left_goes_with_the_next_run_unless_somebody_holds_it() {
-    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'"));
+    let lab = Lab::beside_others().experiment(beside_a_specimen("run = '$BOURDON specimen clean'"));
     let made = ["bourdon-0123456789abcdef", "bourdon-1123456789abcdef", "bourdon-2123456789abcdef", "bourdon-notes"];
     let [left, held, young, other] = made.map(|name| lab.temporary().join(name));
     for folder in [&left, &held, &young, &other] {
@@ -54,7 +54,8 @@ const DYING: &str = "[ -p log ] || mkfifo log; EVERY=1 LOG_FILE=log $BOURDON spe
 #[test]
 fn a_target_that_dies_under_load_is_a_bad_answer_and_voids_its_trials_alone() {
     let server = DYING.replace("exit", "echo out of memory >&2; exit");
-    let lab = Lab::new().experiment(beside_a_specimen(&format!("ready = '/ping'\nrun = \"sh -c '{server}'\"")));
+    let lab =
+        Lab::beside_others().experiment(beside_a_specimen(&format!("ready = '/ping'\nrun = \"sh -c '{server}'\"")));
     lab.run(&[]).exits(1).says(&["it exited with status 7 under load", "out of memory"]);
     lab.nothing_is_left();
     let record = lab.record();
@@ -82,7 +83,7 @@ fn nothing_of_a_target_survives_whatever_it_does() {
          until [ -e there ]; do :; done; {server}"
     );
     for server in [ignores_term, leaves_a_grandchild, forgets_everything] {
-        let lab = Lab::new().experiment(beside_a_specimen(&format!("run = \"sh -c '{server}'\"")));
+        let lab = Lab::beside_others().experiment(beside_a_specimen(&format!("run = \"sh -c '{server}'\"")));
         lab.run(&["--target", "odd", "--blocks", "1"]).answers();
         assert_eq!(lab.alive(), Vec::<String>::new(), "after bourdon's own end");
         lab.record().all_measured("odd", 1);
@@ -92,7 +93,7 @@ fn nothing_of_a_target_survives_whatever_it_does() {
 #[test]
 fn a_bourdon_that_is_built_anew_during_a_run_goes_on_with_what_it_began() {
     let experiment = beside_a_specimen("run = 'sh serve.sh $BOURDON'").replace("50ms", "1s");
-    let lab = Lab::new().experiment(experiment).file("new", "not a program");
+    let lab = Lab::beside_others().experiment(experiment).file("new", "not a program");
     let lab = lab.file("serve.sh", "LOG_FILE=log.$$ exec $1 specimen clean");
     let mut running = lab.start_under(&["sh", "-c", "cp \"$0\" copy && exec ./copy \"$@\""], &["run", FILE]);
     // Not between the choice of a name and its use.
@@ -128,7 +129,7 @@ fn of_servers_that_die_answer_wrongly_or_leak_no_process_and_no_port_is_left() {
         format!("[[target]]\nname = '{name}'\nready = '/ping'\nrun = \"sh -c 'echo $PORT >> ports; {server}'\"\n")
     };
     let targets: String = [("dying", DYING), ("leaking", leaking), ("wrong", wrong)].into_iter().map(target).collect();
-    let lab = Lab::new().experiment(format!(
+    let lab = Lab::beside_others().experiment(format!(
         "question = 'What is left of them?'\n\
          load = {{ path = '/rest/hello', expect_body = 'Hello world', connections = 4 }}\n\
          trials = {{ warm_up = '10ms', window = '500ms', blocks = 2, repeats = 0 }}\n\
@@ -165,7 +166,7 @@ fn chattr(how: &str, file: &std::path::Path) -> bool {
 
 #[test]
 fn what_cannot_be_removed_is_named() {
-    let lab = Lab::new();
+    let lab = Lab::beside_others();
     let trial = lab.path().join("trial");
     std::fs::write(&trial, "").unwrap();
     if !(chattr("+i", &trial) && chattr("-i", &trial)) {
@@ -208,7 +209,7 @@ fn what_a_target_mounts_in_its_scratch_folder_is_left_and_named() {
         ("mount --bind $OF_THE_USER $SCRATCH", ""),
     ];
     for (mount, point) in mounts {
-        let lab = Lab::new();
+        let lab = Lab::beside_others();
         if !can_mount(&lab) {
             return;
         }

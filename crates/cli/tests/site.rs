@@ -41,6 +41,14 @@ fn a_site_has_the_answers_first_and_leads_to_each_page() {
     }
     assert!(index.contains("claim bad") && index.contains("More than 1 % of the requests failed"), "{index}");
     assert!(!index.contains("<script") && index.contains("default-src 'none'"));
+    // What ships comes first, wherever its folder stands.
+    let place = |index: &str, name: &str| index.find(&format!("runs/{name}/report.html")).unwrap();
+    assert!(place(&index, "comparison") < place(&index, "side-by-side"));
+    let plan = read(&lab, "runs/side-by-side/plan.toml").replace("name = \"side-by-side\"", "name = \"routing\"");
+    let lab = lab.file("runs/side-by-side/plan.toml", plan);
+    lab.bourdon(&["site", "runs", "-o", "public"]).exits(0);
+    let index = read(&lab, "public/index.html");
+    assert!(place(&index, "side-by-side") < place(&index, "comparison"), "{index}");
     lab.bourdon(&["site", "runs/comparison", "-o", "public"]).exits(0);
     assert!(!lab.path().join("public/runs/side-by-side").exists(), "the earlier site is replaced");
 }

@@ -33,6 +33,7 @@ pub(crate) fn of(records: &Records, cell: usize) -> Vec<CellLaunch> {
             twin,
             used,
             throughput: figure(launch, Metric::Throughput),
+            errors: figure(launch, Metric::Errors),
             peak_memory_bytes: figure(launch, Metric::PeakMemory).map(|bytes| bytes as u64),
             memory_at_rest_bytes: figure(launch, Metric::MemoryAtRest).map(|bytes| bytes as u64),
             latency: latency(launch),

@@ -379,6 +379,13 @@ pub struct Comparison {
     pub seen: Option<ComparisonVerdict>,
 }
 
+impl Comparison {
+    /// Whether it says of neither that it does better.
+    pub fn is_undecided(&self) -> bool {
+        matches!(self.verdict, ComparisonVerdict::Same | ComparisonVerdict::Inconclusive)
+    }
+}
+
 /// Targets in order, ties together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RankGroup {

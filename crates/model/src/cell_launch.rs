@@ -33,6 +33,9 @@ pub struct CellLaunch {
     pub used: LaunchUse,
     /// Ok replies a second; null where nothing was measured.
     pub throughput: Option<f64>,
+    /// Share of its requests that went wrong, 0 to 1; null where nothing was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors: Option<f64>,
     /// The peak of its memory in the window, in bytes; null where nobody saw it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,

@@ -51,6 +51,9 @@ pub struct ClaimAnalysis {
     pub published: Option<f64>,
     /// The value measured here.
     pub measured: Measured,
+    /// The figures that the test is made of, in its order; none where it is one figure, which is then the value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<ClaimPart>,
     /// Blocks in which it could be evaluated.
     pub blocks: u32,
     /// The verdict.
@@ -87,6 +90,18 @@ impl From<ClaimExpectation> for String {
     fn from(test: ClaimExpectation) -> Self {
         test.text
     }
+}
+
+/// One of several figures that a claim's test is made of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClaimPart {
+    /// The metric.
+    pub metric: Metric,
+    /// The levels of its cell.
+    #[serde(rename = "where")]
+    pub levels: Cell,
+    /// What it came to over the launches that count.
+    pub measured: Measured,
 }
 
 /// A machine with fewer cores than a claim is about.

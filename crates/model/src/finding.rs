@@ -21,6 +21,22 @@ kinds! {
     }
 }
 
+/// Requests at once (X·S) up to which a server looks serialised: 1 plus the scatter of short windows.
+pub const SERIAL_AT_MOST: f64 = 1.2;
+
+/// A pool shows only when it is smaller than this share of the connections: nearer to them, the ceiling may be the limit.
+pub const POOL_SHARE_OF_CONNECTIONS: f64 = 0.8;
+
+impl Pathology {
+    /// Requests at once up to which a load of so many connections shows it.
+    pub fn most_at_once(self, connections: f64) -> f64 {
+        match self {
+            Pathology::SerialisedHandler => SERIAL_AT_MOST,
+            Pathology::FixedWorkerPool => POOL_SHARE_OF_CONNECTIONS * connections,
+        }
+    }
+}
+
 /// A named pathology with its evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {

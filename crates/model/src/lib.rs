@@ -95,7 +95,7 @@ pub use event::{EVENT_SCHEMA, EVENT_SCHEMAS, EncodedHistogram, Event, EventLine,
 pub use expression::{Bare, Bound, Call, Expectation, Expression, Number, ParseError, parse_expectation};
 pub use factor::{ALL_CPUS, Factor, LoadKey, MixRequests, RateInWords};
 pub use fault::{CellFault, Fault};
-pub use finding::{Certainty, Finding, Pathology, Plateau, RuledOut};
+pub use finding::{Certainty, Finding, POOL_SHARE_OF_CONNECTIONS, Pathology, Plateau, RuledOut, SERIAL_AT_MOST};
 pub use gate::{Gate, GateSide, parse_gates};
 pub use histogram::{TICK_NS, latency_counts, read_histogram};
 pub use judged::Judged;

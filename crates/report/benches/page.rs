@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use lab::RunFolder;
 use model::{
-    Analysis, CellAnalysis, CellLaunch, Factor, Judged, LaunchUse, Level, LoadKey, Timeline, TimelineStep,
-    latency_bucket,
+    Analysis, CellAnalysis, CellLaunch, Comparison, Factor, Judged, LaunchUse, Level, LoadKey, Metric, Rank, RankGroup,
+    Timeline, TimelineStep, latency_bucket,
 };
 
 const TARGETS: usize = 20;
@@ -35,7 +35,7 @@ fn main() {
     println!("{} launches, {} bytes", timelines.len(), page.len());
 }
 
-/// The same with so many cells, each like one that was measured.
+/// The same with so many cells, each like one that was measured, and with ranks among the targets under each set of conditions.
 fn great(analysis: Analysis) -> Analysis {
     let like = analysis.cells.clone();
     let places = (0..CONDITIONS).flat_map(|condition| (0..TARGETS).map(move |target| (condition, target)));
@@ -50,7 +50,31 @@ fn great(analysis: Analysis) -> Analysis {
         cell.launches = (1..=BLOCKS).map(of_block).collect();
         cell
     };
-    Analysis { cells: places.enumerate().map(cell).collect(), ..analysis }
+    let cells: Vec<CellAnalysis> = places.enumerate().map(cell).collect();
+    let conditions: Vec<model::Cell> = cells.iter().step_by(TARGETS).map(|cell| cell.levels.conditions()).collect();
+    let (pair, group) = (&analysis.comparisons[0], &analysis.groups[0]);
+    let name = |target: usize| format!("server-{target:02}");
+    let pairs = || (0..TARGETS).flat_map(|a| (a + 1..TARGETS).map(move |b| (a, b)));
+    let compared = conditions.iter().flat_map(|at| {
+        pairs().map(move |(a, b)| Comparison {
+            metric: Metric::Throughput,
+            conditions: at.clone(),
+            a: name(a),
+            b: name(b),
+            ..pair.clone()
+        })
+    });
+    let ranks: Vec<Rank> = (0..TARGETS)
+        .map(|target| Rank { target: name(target), rank: Some(target as u32 + 1), ..group.ranks[0].clone() })
+        .collect();
+    let ranked = conditions.iter().map(|at| RankGroup {
+        metric: Metric::Throughput,
+        conditions: at.clone(),
+        leads: true,
+        ranks: ranks.clone(),
+    });
+    let (comparisons, groups) = (compared.collect(), ranked.collect());
+    Analysis { cells, comparisons, groups, ..analysis }
 }
 
 fn timeline(trial: &str, rng: &mut fastrand::Rng) -> Timeline {

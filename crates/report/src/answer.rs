@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use model::{Analysis, CellAnalysis, ClaimAnalysis, ClaimNote, ClaimVerdict, Withheld};
 
+use crate::cell_words::with_failures;
 use crate::format::{Spread, number, spread};
 use crate::page::Tint;
-use crate::rows::{Group, Place, Row};
+use crate::place::Place;
+use crate::rows::{Group, Row};
 use crate::words::{self, latency, listed};
 
 /// Of a run that has just begun, or was stopped before its first launch was over.
@@ -173,7 +175,8 @@ fn range(groups: &[Group<'_>]) -> Option<String> {
                 Spread::Even(half) => format!(" ({half})"),
                 Spread::Ends(ends) => format!(" {ends}"),
             });
-            Some(format!("{target} serves {at_least}{} requests/s{spread}.", number(most)))
+            let rate = format!("{at_least}{} requests/s{spread}", number(most));
+            Some(format!("{target} serves {}.", with_failures(rate, only.errors)))
         }
         _ => {
             let (least, most) = (number(least), number(most));
@@ -213,9 +216,18 @@ fn leaders_of_one(group: &Group<'_>) -> Option<String> {
         _ if leaders.len() + open.len() == group.rows.len() => format!("{} are too close to call", names(&leaders)),
         _ => format!("{} {serve}, and are too close to call among themselves", names(&leaders)),
     };
+    let close = close_to(&leaders);
     let stand = if open.len() == 1 { "stands" } else { "stand" };
     let open = if open.is_empty() { String::new() } else { format!("; where {} {stand} is open", names(&open)) };
-    Some(format!("{said}{open}."))
+    Some(format!("{said}{close}{open}."))
+}
+
+/// `; b is too close to call with third, too`: those of lower rank to which a leader is tied as a pair.
+fn close_to(leaders: &[&Row<'_>]) -> String {
+    let said = leaders.iter().filter(|row| !row.close.is_empty());
+    let said =
+        said.map(|row| format!("; {} is too close to call with {}, too", row.cell.levels.target(), listed(&row.close)));
+    said.collect()
 }
 
 /// Who may be first, where nobody is: those above the first that has a rank.
@@ -234,7 +246,7 @@ fn figure(row: &Row<'_>, group: &Group<'_>) -> String {
             let p99 = &row.cell.latency_us;
             format!("response p99 {}", p99.p99.estimate.map_or("–".to_owned(), |us| latency(us, p99.censored)))
         }
-        None => format!("{} requests/s", row.throughput),
+        None => with_failures(format!("{} requests/s", row.throughput), row.cell.errors),
     }
 }
 

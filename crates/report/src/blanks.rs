@@ -5,7 +5,8 @@ use std::fmt::Display;
 use model::{BLOCKS_FOR_A_VERDICT, Blank, CellAnalysis, MemoryCount, Metric, Unranked};
 
 use crate::format::{LEAST_CPU, percent, thousands};
-use crate::rows::{Group, Place, Row};
+use crate::place::Place;
+use crate::rows::{Group, Row};
 use crate::words::either;
 
 /// Why a figure is missing, a sentence each: `CPU/request – for a: …`.

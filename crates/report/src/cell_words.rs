@@ -2,7 +2,7 @@
 
 use model::{CellAnalysis, Mark, Measured, MemoryCount, Metric};
 
-use crate::format::{bytes, duration_us};
+use crate::format::{bytes, duration_us, percent};
 use crate::words::at_least;
 
 pub(crate) fn cpu(cell: &CellAnalysis) -> String {
@@ -12,6 +12,11 @@ pub(crate) fn cpu(cell: &CellAnalysis) -> String {
 /// The peak in the window.
 pub(crate) fn memory(cell: &CellAnalysis) -> String {
     bounded(is_at_least(cell, Metric::PeakMemory), &cell.peak_memory_bytes, bytes)
+}
+
+/// A rate beside the share of requests that failed, where some did: `9,214 requests/s, 0.9 % failed`.
+pub(crate) fn with_failures(rate: String, errors: f64) -> String {
+    if errors > 0.0 { format!("{rate}, {} failed", percent(errors)) } else { rate }
 }
 
 /// Whether a cell's figure is what it is at least: of a peak where memory still grew when the window ended, a part of it counts

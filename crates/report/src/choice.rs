@@ -2,7 +2,7 @@
 
 use model::{Analysis, CellAnalysis, Comparison, ComparisonVerdict, Metric, Population, Rank, RankGroup};
 
-use crate::cell_words::{cpu, memory};
+use crate::cell_words::{cpu, memory, with_failures};
 use crate::conditions::Conditions;
 use crate::format::{duration_us, number};
 use crate::words::{at_least, latency, listed};
@@ -67,7 +67,7 @@ fn best(group: &RankGroup, cells: &[&CellAnalysis], comparisons: &[Comparison]) 
     let mut first: Vec<String> =
         group.ranks.iter().filter(|rank| rank.rank == Some(1)).map(|rank| rank.target.clone()).collect();
     first.sort();
-    match &first[..] {
+    let said = match &first[..] {
         [] => open(group, cells, comparisons),
         [only] => {
             let cell = cells.iter().find(|cell| cell.levels.target() == only);
@@ -75,7 +75,26 @@ fn best(group: &RankGroup, cells: &[&CellAnalysis], comparisons: &[Comparison]) 
             figure.map_or_else(|| only.clone(), |figure| format!("{only}: {figure}"))
         }
         tied => format!("{} are tied", listed(tied)),
-    }
+    };
+    said + &close_to(&first, group, comparisons)
+}
+
+/// `; b is also tied with third`: those of lower rank that are too close to call with one of the first as a pair.
+fn close_to(first: &[String], group: &RankGroup, comparisons: &[Comparison]) -> String {
+    let of_group = comparisons.iter().filter(|of| of.metric == group.metric && of.conditions == group.conditions);
+    let undecided: Vec<&Comparison> = of_group.filter(|of| of.is_undecided()).collect();
+    let is_below =
+        |name: &&String| group.ranks.iter().any(|rank| rank.target == **name && rank.rank.is_some_and(|rank| rank > 1));
+    let close = |leader: &String| {
+        let others = undecided.iter().filter_map(|of| match () {
+            () if of.a == *leader => Some(&of.b),
+            () if of.b == *leader => Some(&of.a),
+            () => None,
+        });
+        let others: Vec<String> = others.filter(is_below).cloned().collect();
+        (!others.is_empty()).then(|| format!("; {leader} is also tied with {}", listed(&others)))
+    };
+    first.iter().filter_map(close).collect()
 }
 
 /// Who may be first: those who were shown to do worse than another are out.
@@ -105,7 +124,10 @@ fn open(group: &RankGroup, cells: &[&CellAnalysis], comparisons: &[Comparison]) 
 
 fn figure(metric: Metric, cell: &CellAnalysis) -> Option<String> {
     Some(match metric {
-        Metric::Throughput => at_least(cell.at_least, format!("{} requests/s", number(cell.throughput.estimate?))),
+        Metric::Throughput => {
+            let rate = format!("{} requests/s", number(cell.throughput.estimate?));
+            with_failures(at_least(cell.at_least, rate), cell.errors)
+        }
         Metric::P99 => latency(cell.latency_us.p99.estimate?, cell.latency_us.censored),
         Metric::CpuPerRequest => {
             cell.cpu_us_per_request.estimate?;

@@ -1,6 +1,6 @@
 //! The answer to "is the new one slower?", in the first sentence that a reader sees.
 
-use model::{Arm, CellAnalysis, CompareAnalysis, CompareForm, CompareRow, ComparisonVerdict, GateResult, GateVerdict};
+use model::{Arm, CellAnalysis, CompareAnalysis, CompareRow, ComparisonVerdict, GateResult, GateVerdict};
 
 use crate::answer::NOTHING_YET;
 use crate::compare_launches::launches;
@@ -8,20 +8,6 @@ use crate::compare_words::{SAME_SHARE, against, reason, row_with_change, same_wi
 use crate::format::counted;
 use crate::page::Tint;
 use crate::withheld::{because, cure_of};
-
-/// Of two runs it names the target that is compared: others may be in them.
-pub(crate) fn question(analysis: &CompareAnalysis) -> String {
-    let of = |arm: Arm, title: &String| {
-        let mut targets: Vec<&str> =
-            analysis.cells.iter().filter(|of| of.arm == arm).map(|of| of.cell.levels.target()).collect();
-        targets.dedup();
-        match (analysis.form, &targets[..]) {
-            (CompareForm::Runs, [target]) if !target.is_empty() => format!("{target} of {title}"),
-            _ => title.clone(),
-        }
-    };
-    format!("Is {} slower than {}?", of(Arm::New, &analysis.new), of(Arm::Old, &analysis.old))
-}
 
 /// The answer, with what became of the gates.
 pub(crate) fn of_comparison(analysis: &CompareAnalysis) -> (Tint, String) {

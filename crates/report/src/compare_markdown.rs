@@ -2,6 +2,7 @@ use model::{CompareAnalysis, ComparisonVerdict};
 
 use crate::bad::Bad;
 use crate::compare_answer;
+use crate::compare_question::question;
 use crate::compare_words::{self as say, Line};
 use crate::gate_words;
 use crate::markdown::{bullets, code, escape, line};
@@ -14,7 +15,7 @@ pub fn compare_markdown(analysis: &CompareAnalysis) -> String {
 
 /// The same with pictures beside the tables.
 pub(crate) fn illustrated(analysis: &CompareAnalysis, illustrations: Illustrations<'_>) -> String {
-    let mut parts = vec![format!("### {}", escape(&compare_answer::question(analysis)))];
+    let mut parts = vec![format!("### {}", escape(&question(analysis)))];
     parts.extend(say::bad(analysis).iter().map(Bad::markdown));
     parts.push(format!("**{}**", escape(&compare_answer::of_comparison(analysis).1)));
     let said = |(verdict, text): (ComparisonVerdict, String)| match verdict {

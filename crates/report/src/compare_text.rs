@@ -1,6 +1,7 @@
 use model::{CompareAnalysis, ComparisonVerdict, GateVerdict};
 
 use crate::compare_answer;
+use crate::compare_question::question;
 use crate::compare_words::{self as say, Line};
 use crate::gate_words;
 use crate::page::{Page, Style, Tint, join, length};
@@ -9,7 +10,7 @@ use crate::table;
 /// What a person sees of a comparison: the answer, what was found, the gates, the tables, and then the notes.
 pub fn compare_text(analysis: &CompareAnalysis, style: Style) -> String {
     let mut page = Page::new(style);
-    page.paragraph(0, Tint::Bold, &compare_answer::question(analysis));
+    page.paragraph(0, Tint::Bold, &question(analysis));
     say::bad(analysis).iter().for_each(|bad| bad.on(&mut page));
     let (said, text) = compare_answer::of_comparison(analysis);
     page.paragraph(0, said, &text);

@@ -13,6 +13,7 @@ use crate::blanks::{cpu_words, memory_words, peak_words};
 use crate::cell_words::is_at_least;
 use crate::change_words::{change, change_of, with_interval};
 use crate::compare_launches::{launches, loads};
+use crate::compare_question::whole;
 use crate::conditions::conditions;
 use crate::cpu_words;
 use crate::difference_words::difference_words;
@@ -89,7 +90,10 @@ fn named(analysis: &CompareAnalysis) -> Vec<(String, &CellAnalysis)> {
 
 /// What takes sureness away from all that follows.
 pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
-    let mut said: Vec<String> = analysis.same.as_ref().map(same_server).into_iter().collect();
+    let differences: Vec<String> = analysis.differences.iter().map(difference_words).collect();
+    let differ = format!("Compared although more differs than the server: {}.", differences.join("; "));
+    let mut said: Vec<String> = (!differences.is_empty()).then_some(differ).into_iter().collect();
+    said.extend(analysis.same.as_ref().map(same_server));
     said.extend(bad::behind(&named(analysis)));
     said.extend(rotation_words::of_cells(&named(analysis), false));
     said.extend(rotation_words::margin(analysis));
@@ -125,10 +129,6 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
         );
     }
     said.extend(analysis.reply_sizes.iter().map(|sizes| reply_sizes(sizes, analysis)));
-    if !analysis.differences.is_empty() {
-        let differences: Vec<String> = analysis.differences.iter().map(difference_words).collect();
-        said.push(format!("Compared although more differs than the server: {}.", differences.join("; ")));
-    }
     said
 }
 
@@ -355,7 +355,8 @@ fn verdict(row: &CompareRow) -> &'static str {
 pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
     // A load that was saved does not tell how its launches were made.
     let cells = if analysis.is_of_loads() { Vec::new() } else { named(analysis) };
-    let mut said = rotation_words::of_cells(&cells, true);
+    let mut said: Vec<String> = whole(analysis).into_iter().collect();
+    said.extend(rotation_words::of_cells(&cells, true));
     let measured: Vec<&CellAnalysis> = analysis.cells.iter().map(|of| &of.cell).collect();
     let windows = if analysis.is_of_loads() { None } else { words::windows(&measured) };
     said.extend(windows.map(|windows| format!("{windows}.")));
@@ -384,11 +385,23 @@ pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
         figures.map(|(figure, words)| Some(format!("{figure} of {}: {}.", place(analysis, of), words?)))
     };
     said.extend(analysis.cells.iter().flat_map(counts).flatten());
+    said.extend(bounds(analysis));
     let marks = analysis.session.marks.iter();
     said.extend(marks.map(|note| {
         format!("{} ({}): {}", capitalised(&words(note.mark().id())), mark_meaning(note.mark()), note_words(note))
     }));
     said
+}
+
+/// What a verdict is worth beside a figure that is a bound; nothing where no row has both.
+fn bounds(analysis: &CompareAnalysis) -> Option<String> {
+    let has_both = |row: &CompareRow| {
+        let is_bound = |arm| cell_of(analysis, arm, row).is_some_and(|cell| is_at_least(cell, row.metric));
+        row.verdict != ComparisonVerdict::Inconclusive && (is_bound(Arm::Old) || is_bound(Arm::New))
+    };
+    let said = "Figures with ≥ are at least that. A verdict beside one stands however much more it is; the change is that of what is \
+                known.";
+    analysis.rows.iter().any(has_both).then(|| said.to_owned())
 }
 
 /// The void launches.

@@ -137,7 +137,7 @@ pub(crate) fn without(cell: &Cell, factors: &[impl AsRef<str>]) -> Cell {
     Cell(cell.0.iter().filter(|(factor, _)| stays(factor)).map(|(f, l)| (f.clone(), l.clone())).collect())
 }
 
-fn only(cell: &Cell, factors: &[&str]) -> Cell {
+pub(crate) fn only(cell: &Cell, factors: &[&str]) -> Cell {
     let level = |factor: &&str| Some(((*factor).to_owned(), cell.get(factor)?.clone()));
     Cell(factors.iter().filter_map(level).collect())
 }

@@ -32,6 +32,33 @@ pub(crate) fn acts(c: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Whether a character is of a writing that runs from right to left.
+fn is_right_to_left(c: char) -> bool {
+    matches!(c,
+        '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' | '\u{10800}'..='\u{10fff}'
+        | '\u{1e800}'..='\u{1efff}')
+}
+
+/// The text with whatever runs from right to left kept apart (U+2068 to U+2069), for a page or a picture: what stands between two
+/// names would change places with them.
+pub(crate) fn isolated(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_right_to_left) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some(begin) = rest.find(is_right_to_left) {
+        // As far as words of it follow one another.
+        let is_other = |c: char| !is_right_to_left(c) && c != ' ';
+        let run = &rest[begin..];
+        let run = run[..run.find(is_other).unwrap_or(run.len())].trim_end();
+        shown.extend([&rest[..begin], "\u{2068}", run, "\u{2069}"]);
+        rest = &rest[begin + run.len()..];
+    }
+    shown.push_str(rest);
+    Cow::Owned(shown)
+}
+
 /// The text with its middle left out where it has more than `most` characters.
 pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     let length = text.chars().count();
@@ -68,6 +95,13 @@ mod tests {
     fn what_acts_on_a_terminal_is_shown_instead() {
         assert_eq!(plain("a\u{1b}[31mb\r\u{7f}\u{9b}c\u{202e}d\u{2028}"), "a␛[31mb␍␡�c�d�");
         assert_eq!(plain("Zürich ≥ 1\n\tπ 日本"), "Zürich ≥ 1\n\tπ 日本");
+    }
+
+    #[test]
+    fn what_runs_from_right_to_left_is_kept_apart() {
+        assert_eq!(isolated("plain: 48 %"), "plain: 48 %");
+        let said = isolated("אבג 48 %, דהו זח: 2 %");
+        assert_eq!(said, "\u{2068}אבג\u{2069} 48 %, \u{2068}דהו זח\u{2069}: 2 %");
     }
 
     #[test]

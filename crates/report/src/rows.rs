@@ -11,6 +11,7 @@ use crate::cell_words::{cpu, estimate, memory};
 use crate::conditions::{Conditions, conditions, without};
 use crate::format::{counted, duration_us, number, percent, plus_minus, thousands};
 use crate::mark_words::{mark_meaning, mark_words, note_words};
+use crate::place::Place;
 use crate::profile_words::profile;
 use crate::rotation_words::launched;
 use crate::withheld::because;
@@ -41,6 +42,8 @@ pub(crate) struct Row<'a> {
     pub(crate) unranked: Option<Unranked>,
     /// Those that may be above it or below, where its rank is open.
     pub(crate) open: Vec<String>,
+    /// Those with another rank that are too close to call with it as a pair: ties do not pass on.
+    pub(crate) close: Vec<String>,
     /// `9,214`, `≥ 45,678`.
     pub(crate) throughput: String,
     /// `± 0.6 %`, or empty.
@@ -51,42 +54,6 @@ pub(crate) struct Row<'a> {
     pub(crate) latency: String,
     pub(crate) cpu: String,
     pub(crate) memory: String,
-}
-
-/// Where a row stands among those of its table.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// The table has no ranks.
-    #[default]
-    Nowhere,
-    /// The table has ranks, and this row has none.
-    Open,
-    /// From 1, and whether others share it.
-    Rank { rank: u32, tied: bool },
-}
-
-impl Place {
-    pub(crate) fn rank(self) -> Option<u32> {
-        match self {
-            Place::Rank { rank, .. } => Some(rank),
-            Place::Nowhere | Place::Open => None,
-        }
-    }
-
-    pub(crate) fn is_tied(self) -> bool {
-        matches!(self, Place::Rank { tied: true, .. })
-    }
-}
-
-/// `1=`, `3`, `–` where there is no rank, nothing where none has one.
-impl std::fmt::Display for Place {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Place::Nowhere => Ok(()),
-            Place::Open => f.write_str("–"),
-            Place::Rank { rank, tied } => write!(f, "{rank}{}", if *tied { "=" } else { "" }),
-        }
-    }
 }
 
 impl Group<'_> {
@@ -118,9 +85,9 @@ impl Group<'_> {
         self.rows.iter().any(|row| row.of_ceiling.is_some())
     }
 
-    /// Whether some row's throughput must not be read without its failures.
+    /// Whether requests of some row failed.
     pub(crate) fn has_failures(&self) -> bool {
-        self.rows.iter().any(|row| row.cell.failing.bad)
+        self.rows.iter().any(|row| row.cell.errors > 0.0)
     }
 
     /// The marks in it, each with the rows that carry it and, where one figure says it, that figure.
@@ -231,6 +198,18 @@ pub(crate) fn ties(groups: &[Group<'_>]) -> Option<&'static str> {
     tied.then_some("= tied: too close to call")
 }
 
+/// The pairs of a table that are too close to call although their ranks differ.
+pub(crate) fn close(group: &Group<'_>) -> Option<String> {
+    let after = |at: usize, other: &String| group.rows[at..].iter().any(|row| row.cell.levels.target() == other);
+    let pairs = group.rows.iter().enumerate().flat_map(|(at, row)| {
+        let others = row.close.iter().filter(move |other| after(at, other));
+        others.map(|other| format!("{} and {other}", row.cell.levels.target()))
+    });
+    let pairs: Vec<String> = pairs.collect();
+    let said = || format!("too close to call as a pair, whatever their ranks: {}", pairs.join("; "));
+    (!pairs.is_empty()).then(said)
+}
+
 /// What the marks below the tables mean, once each.
 pub(crate) fn legends(groups: &[Group<'_>]) -> Vec<String> {
     let seen: Vec<Mark> = groups.iter().flat_map(Group::marks).map(|(mark, _)| mark).collect();
@@ -254,11 +233,24 @@ struct Ranking<'a> {
     metric: Metric,
     ranks: Ranks<'a>,
     disturbed: BTreeMap<&'a str, Withheld>,
+    /// The pairs with no verdict of one above the other.
+    close: Vec<[&'a str; 2]>,
 }
 
 impl Ranking<'_> {
     fn open(&self, target: &str) -> Vec<String> {
         self.ranks.get(target).map_or_else(Vec::new, |(_, rank)| rank.open.clone())
+    }
+
+    fn close(&self, target: &str) -> Vec<String> {
+        let rank = |target: &str| self.ranks.get(target).and_then(|(_, rank)| rank.rank);
+        let of_it = self.close.iter().filter_map(|[a, b]| match () {
+            () if *a == target => Some(*b),
+            () if *b == target => Some(*a),
+            () => None,
+        });
+        let differs = |other: &&str| rank(target).zip(rank(other)).is_some_and(|(own, other)| own != other);
+        of_it.filter(differs).map(str::to_owned).collect()
     }
 
     fn unranked(&self, target: &str) -> Option<Unranked> {
@@ -276,10 +268,18 @@ impl Ranking<'_> {
 }
 
 fn rankings<'a>(analysis: &'a Analysis) -> BTreeMap<&'a Cell, Ranking<'a>> {
-    let ranking =
-        |group: &'a RankGroup| Ranking { metric: group.metric, ranks: ranks(group), disturbed: BTreeMap::new() };
+    let ranking = |group: &'a RankGroup| Ranking {
+        metric: group.metric,
+        ranks: ranks(group),
+        disturbed: BTreeMap::new(),
+        close: Vec::new(),
+    };
     let leading = analysis.groups.iter().filter(|group| group.leads);
     let mut rankings: BTreeMap<&Cell, Ranking> = leading.map(|group| (&group.conditions, ranking(group))).collect();
+    for pair in analysis.comparisons.iter().filter(|pair| pair.is_undecided()) {
+        let ranking = rankings.get_mut(&pair.conditions).filter(|ranking| ranking.metric == pair.metric);
+        ranking.into_iter().for_each(|ranking| ranking.close.push([&pair.a, &pair.b]));
+    }
     for pair in analysis.comparisons.iter().filter(|pair| pair.seen != Some(ComparisonVerdict::Same)) {
         let Some(why) = pair.withheld.filter(|why| why.is_noise()) else { continue };
         let ranking = rankings.get_mut(&pair.conditions).filter(|ranking| ranking.metric == pair.metric);
@@ -308,6 +308,7 @@ fn by_target<'a>(
             disturbed,
             unranked,
             open,
+            close: ranking.map_or_else(Vec::new, |ranking| ranking.close(cell.levels.target())),
             ..row(cell, vec![cell.levels.target().to_owned()], Cell::default(), &quantiles)
         }
     };
@@ -393,6 +394,7 @@ fn row<'a>(cell: &'a CellAnalysis, name: Vec<String>, conditions: Cell, quantile
         conditions,
         place: Place::default(),
         open: Vec::new(),
+        close: Vec::new(),
         unranked: None,
         disturbed: None,
         throughput,

@@ -4,12 +4,13 @@ use crate::asker::Asker;
 use crate::bad::Bad;
 use crate::blanks::{counts, missing, unranked};
 use crate::choice::{MEANING, choices};
+use crate::claim_parts::here;
 use crate::conditions::Conditions;
 use crate::format::quantity;
 use crate::mark_words::mark_meaning;
 use crate::markdown::{bullets, code, escape, line};
 use crate::picture::{Illustrations, Subject};
-use crate::rows::{Group, disturbed, groups, ties};
+use crate::rows::{Group, close, disturbed, groups, ties};
 use crate::{answer, bad, claim_words, finding_words, words};
 
 /// A run as GitHub Markdown, fit for a pull request, in the order of the terminal's.
@@ -31,7 +32,7 @@ pub(crate) fn illustrated(analysis: &Analysis, illustrations: Illustrations<'_>)
     which_one(&mut parts, analysis, &conditions);
     parts.extend(conditions.notes().iter().map(|text| escape(text)));
     tables(&mut parts, analysis, &groups, illustrations);
-    findings(&mut parts, analysis);
+    findings(&mut parts, analysis, illustrations);
     notes(&mut parts, analysis, &conditions);
     if let Some(title) = words::void_title(analysis) {
         parts.push(format!("**{title}**"));
@@ -90,6 +91,7 @@ fn tables(parts: &mut Vec<String>, analysis: &Analysis, groups: &[Group<'_>], il
             let meaning = if known { String::new() } else { format!(" ({})", mark_meaning(mark)) };
             notes.push(format!("*{}*{meaning}: {}", words::words(mark.id()), escape(&rows)));
         }
+        notes.extend(close(group).map(|text| escape(&text)));
         notes.extend(missing(group).iter().chain(&unranked(group)).chain(&counts(group)).map(|text| escape(text)));
         notes.extend(group.handshakes().chain(group.profiles()).map(|text| escape(&text)));
         notes.extend(differ.then(|| group.launched()).into_iter().flatten().map(|text| escape(&text)));
@@ -141,10 +143,10 @@ fn claims(parts: &mut Vec<String>, analysis: &Analysis, illustrations: Illustrat
     }
     parts.push(format!("### {}", escape(&claim_words::claims_title(analysis))));
     let mut lines = vec![
-        line(&["verdict", "claim", "says", "where", "measured", "published", "asked"]),
+        line(&["verdict", "claim", "claimed", "where", "measured here", "published", "asked"]),
         line(&["---", "---", "---", "---", "---:", "---:", "---"]),
     ];
-    lines.extend(analysis.claims.iter().map(claim_line));
+    lines.extend(analysis.claims.iter().map(|claim| claim_line(claim, analysis)));
     parts.push(lines.join("\n"));
     parts.extend(illustrations.of(Subject::Claims));
     let notes = analysis.claims.iter().flat_map(|claim| {
@@ -181,17 +183,19 @@ impl ClaimCells {
     }
 }
 
-fn claim_line(claim: &ClaimAnalysis) -> String {
+fn claim_line(claim: &ClaimAnalysis, analysis: &Analysis) -> String {
     let (name, cells) = (code(&claim.name), ClaimCells::of(claim));
     let ClaimCells { verdict, says, conditions, published, measured, asked } = &cells;
-    line(&[verdict, &name, says, conditions, measured, published, asked])
+    let parts = here(claim, analysis).map_or(String::new(), |parts| format!(": {}", escape(&parts)));
+    line(&[verdict, &name, says, conditions, &format!("{measured}{parts}"), published, asked])
 }
 
-fn findings(parts: &mut Vec<String>, analysis: &Analysis) {
-    for finding in &analysis.findings {
+fn findings(parts: &mut Vec<String>, analysis: &Analysis, illustrations: Illustrations<'_>) {
+    for (at, finding) in analysis.findings.iter().enumerate() {
         parts.push(format!("**{}**", escape(&words::finding_title(finding))));
         let entries = std::iter::once(("certainty", words::certainty(finding))).chain(finding_words::parts(finding));
         let said = entries.filter(|(_, text)| !text.is_empty());
         parts.push(bullets(said.map(|(label, text)| format!("{label}: {}", escape(&text)))));
+        parts.extend(illustrations.of(Subject::Finding(at)));
     }
 }

@@ -7,7 +7,8 @@ use crate::blanks::{counts, missing, unranked};
 use crate::claim_notes::claim_notes;
 use crate::conditions::Conditions;
 use crate::page::{Page, Style, Tint, bar, join, length};
-use crate::rows::{Group, Place, Row, disturbed, groups, legends, ties};
+use crate::place::Place;
+use crate::rows::{Group, Row, close, disturbed, groups, legends, ties};
 use crate::table;
 use crate::{answer, bad, claim_words, finding_words, words};
 
@@ -61,6 +62,7 @@ fn tables(page: &mut Page, analysis: &Analysis, conditions: &Conditions, groups:
         if let Some(note) = group.rank_note() {
             page.paragraph(2, Tint::Dim, note);
         }
+        close(group).iter().for_each(|text| page.paragraph(2, Tint::Dim, text));
         let marks: Vec<String> =
             group.marks().into_iter().map(|(mark, rows)| format!("{}: {rows}", words::words(mark.id()))).collect();
         for line in join(&marks, " · ", page.width() - 2) {
@@ -183,7 +185,8 @@ fn claim_entry(page: &mut Page, analysis: &Analysis, claim: &ClaimAnalysis, (lab
     let numbers: Vec<usize> = notes.iter().filter_map(place).collect();
     let numbers: String = numbers.iter().map(|place| format!(" [{}]", place + 1)).collect();
     let own = notes.iter().filter(|note| place(note).is_none()).cloned();
-    let figures = (claim_words::seen(claim).is_some() || page.is_verbose()).then(|| claim_words::figures(claim));
+    let figures =
+        (claim_words::seen(claim).is_some() || page.is_verbose()).then(|| claim_words::figures(claim, analysis));
     let (says, figures) = match figures {
         Some(figures) => (claim.says.clone(), Some(format!("{figures}{numbers}"))),
         None => (format!("{}{numbers}", claim.says), None),

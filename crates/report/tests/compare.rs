@@ -278,3 +278,23 @@ fn without_an_interval_a_comma_follows_the_number_and_no_line_begins_with_its_un
     let comment = compare_markdown(&analysis);
     assert!(!comment.contains(" ,") && !comment.contains('\u{a0}'), "{comment}");
 }
+
+#[test]
+fn of_two_long_commands_the_question_has_the_words_that_differ_and_the_notes_have_both() {
+    let asked = |old: &str, new: &str| {
+        let (old, new) = (format!("`{old}`"), format!("`{new}`"));
+        let analysis = CompareAnalysis { form: CompareForm::Commands, old, new, ..revisions() };
+        let said = said(&analysis);
+        let question = said.split_once('?').unwrap().0.to_owned();
+        (question, said.contains(&format!("Old: {}; new: {}.", analysis.old, analysis.new)))
+    };
+    let server = "/a/folder/with/a/long/name/server --listen $PORT";
+    let (question, has_both) = asked(&format!("env A=1 {server}"), &format!("env A=2 {server}"));
+    assert_eq!((question.as_str(), has_both), ("Is `… A=2 …` slower than `… A=1 …`", true));
+    let (question, has_both) = asked(&format!("{server} --fast"), &format!("{server} --slow --really"));
+    assert_eq!((question.as_str(), has_both), ("Is `… --slow --really` slower than `… --fast`", true));
+    let (question, has_both) = asked(server, &format!("{server} --slow"));
+    assert!(question.contains(&format!("`{server} --slow` slower than `{server}`")) && !has_both, "{question}");
+    let (question, has_both) = asked("./server", "./server --slow");
+    assert_eq!((question.as_str(), has_both), ("Is `./server --slow` slower than `./server`", false));
+}

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends there")]
 
+#[path = "page/certainty.rs"]
+mod certainty;
 #[path = "page/choice.rs"]
 mod choice;
 mod support;

@@ -38,8 +38,9 @@ fn pictures_of_a_run() {
     let drawn = pictures(&judged("side-by-side"));
     let tables =
         ["ranks-1.svg", "shift-1.svg", "latency-1.svg", "trials-1.svg", "ranks-2.svg", "latency-2.svg", "trials-2.svg"];
-    assert_eq!(files(&drawn), [&["claims.svg"][..], &tables].concat());
+    assert_eq!(files(&drawn), [&["claims.svg"][..], &tables, &["finding-1.svg"]].concat());
     insta::assert_snapshot!("run_claims", named(&drawn, "claims.svg"));
+    insta::assert_snapshot!("run_finding", named(&drawn, "finding-1.svg"));
     insta::assert_snapshot!("run_without_ranks", named(&drawn, "ranks-2.svg"));
     insta::assert_snapshot!("run_latency", named(&drawn, "latency-1.svg"));
     insta::assert_snapshot!("run_trials_with_twins", named(&drawn, "trials-1.svg"));
@@ -140,7 +141,7 @@ fn every_quantile_of_two_is_drawn_with_its_ratio() {
     analysis.shifts[0].quantiles[1].settled = true;
     let (_, svg) = ratios(&analysis);
     assert_eq!(solid(&svg), count - 2 + 1, "a verdict stands whatever they would have taken");
-    assert!(svg.contains("Requests were unfinished at p75: the verdict stands") && !svg.contains("Hollow at p75"));
+    assert!(svg.contains("Requests were unfinished at p75: however long") && !svg.contains("Hollow at p75"));
 }
 
 #[test]
@@ -252,42 +253,9 @@ fn every_target_is_drawn_with_its_paired_ratio_to_the_first() {
     }
 }
 
-/// Three targets, of which the middle one is tied with either of the others while these two are not tied.
-fn tied_in_a_row() -> Analysis {
-    use model::ComparisonVerdict::{Faster, Same};
-    let mut analysis = run("in-turn");
-    let conditions = analysis.groups[0].conditions.clone();
-    let called = |it: &model::CellAnalysis, name: &str| it.levels.matches(&conditions) && it.levels.target() == name;
-    let mut third = analysis.cells.iter().find(|it| called(it, "computing")).unwrap().clone();
-    third.levels = third.levels.with(Factor::Target, Level::Text("third".to_owned()));
-    analysis.cells.push(third);
-    let pair =
-        analysis.comparisons.iter().find(|it| it.conditions == conditions && it.metric == model::Metric::Throughput);
-    let pair = pair.unwrap().clone();
-    let of = |(a, b, ratio, verdict): (&str, &str, f64, _)| {
-        let ratio =
-            Measured { estimate: Some(ratio), low: Some(ratio * 0.97), high: Some(ratio * 1.03), ..pair.ratio.clone() };
-        model::Comparison { a: a.to_owned(), b: b.to_owned(), ratio, verdict, ..pair.clone() }
-    };
-    let pairs =
-        [("plain", "computing", 1.02, Same), ("plain", "third", 1.05, Faster), ("computing", "third", 1.02, Same)];
-    analysis.comparisons = pairs.into_iter().map(of).collect();
-    let leading = analysis.groups.iter_mut().find(|it| it.leads && it.conditions == conditions).unwrap();
-    let [first, second] = &leading.ranks[..] else { panic!("two targets") };
-    let rank = |of: &model::Rank, target: &str, rank, tied| model::Rank {
-        target: target.to_owned(),
-        rank: Some(rank),
-        tied,
-        ..of.clone()
-    };
-    leading.ranks =
-        vec![rank(first, "plain", 1, true), rank(second, "computing", 1, true), rank(second, "third", 3, false)];
-    analysis
-}
-
 #[test]
 fn ties_that_do_not_pass_on_have_brackets_that_overlap() {
-    let all = pictures(&Judged::Run(tied_in_a_row().into()));
+    let all = pictures(&Judged::Run(support::tied_in_a_row(run("in-turn")).into()));
     let svg = named(&all, "ranks-1.svg");
     insta::assert_snapshot!("ranks_tied_in_a_row", svg);
     assert_eq!(elements(svg, "tie").len(), 2);
@@ -395,6 +363,7 @@ fn hostile_names_are_text_and_the_whole_of_a_long_one_is_in_a_title() {
             cell.levels = cell.levels.clone().with(Factor::Target, Level::Text(target));
         }
         analysis.comparisons.iter_mut().for_each(|pair| [&mut pair.a, &mut pair.b].into_iter().for_each(rename));
+        analysis.findings.iter_mut().for_each(|finding| rename(&mut finding.target));
         analysis.groups.iter_mut().flat_map(|group| &mut group.ranks).for_each(|rank| rename(&mut rank.target));
         for picture in pictures(&Judged::Run(analysis.into())) {
             let svg = &picture.svg;
@@ -438,8 +407,8 @@ fn markdown_shows_each_picture_once_below_its_table() {
             assert_eq!(page.matches(&address).count(), 1, "{page}");
             let (before, _) = page.split_once(&address).unwrap();
             let above = before.rsplit("\n\n").nth(1).unwrap();
-            let is_of_all = picture.file == "memory.svg";
-            assert!(is_of_all || above.starts_with('|') || above.starts_with('!'), "{above}");
+            let is_of_a_table = !matches!(picture.file.as_str(), "memory.svg" | "finding-1.svg");
+            assert!(!is_of_a_table || above.starts_with('|') || above.starts_with('!'), "{above}");
         }
         let images = page.lines().filter(|line| line.starts_with("![")).count();
         assert_eq!(images, drawn.len());

@@ -20,6 +20,18 @@ pub(crate) fn kept(file: &Path, make: impl FnOnce() -> Value) -> Value {
     answer
 }
 
+/// The same of a session, which is begun once: none of one that was interrupted, which counts and is not made again.
+pub(crate) fn once(session: &Path, make: impl FnOnce() -> Value) -> Option<Value> {
+    let (file, begun) = (session.with_extension("json"), session.with_extension("begun"));
+    if !file.exists() {
+        // Whoever finds it there already comes after one that did not end.
+        std::fs::File::create_new(&begun).ok()?;
+    }
+    let answer = kept(&file, make);
+    let _ = std::fs::remove_file(begun);
+    Some(answer)
+}
+
 /// The rows of a comparison, how long it took, and why it could not go round where it could not.
 pub(crate) fn of_comparison(answer: &Value, runs: &Path) -> Value {
     let rows = answer["rows"].as_array().unwrap().iter();

@@ -69,7 +69,10 @@ fn main() {
         within::prove(&asked);
     } else {
         let folder = tempfile::tempdir().unwrap();
-        let answer = PLANTED[0].session(0, folder.path(), &planted::SHORT);
+        let answer = PLANTED[0].session(0, folder.path(), &planted::SHORT).unwrap();
+        assert!(PLANTED[0].session(0, folder.path(), &[]).is_some_and(|again| again == answer), "it is made once");
+        std::fs::write(folder.path().join("itself-01.begun"), "").unwrap();
+        assert_eq!(PLANTED[0].session(1, folder.path(), &[]), None, "what was interrupted is not made again");
         assert!(answer["rows"].as_array().is_some_and(|rows| !rows.is_empty()), "{answer}");
     }
 }

@@ -77,8 +77,8 @@ pub(crate) fn prove(asked: &Asked) {
 }
 
 impl Planted {
-    /// Those that are asked for.
-    pub(crate) fn sessions(&self, asked: &Asked) -> Vec<Value> {
+    /// Those that are asked for; none of what was interrupted.
+    pub(crate) fn sessions(&self, asked: &Asked) -> Vec<Option<Value>> {
         let options: &[&str] = if is_smoke() { &SHORT } else { &[] };
         (0..self.sessions.min(asked.sessions)).map(|number| self.session(number, &asked.folder, options)).collect()
     }
@@ -95,9 +95,9 @@ impl Planted {
     }
 
     /// One session; what came of it is kept beside its record.
-    pub(crate) fn session(&self, number: usize, folder: &Path, options: &[&str]) -> Value {
+    pub(crate) fn session(&self, number: usize, folder: &Path, options: &[&str]) -> Option<Value> {
         let session = folder.join(format!("{}-{number:02}", self.name));
-        answer::kept(&session.with_extension("json"), || {
+        answer::once(&session, || {
             let hog = self.hog.then(Hog::start);
             let answer = self.compare(&session, options);
             drop(hog);
@@ -123,23 +123,27 @@ impl Planted {
         answer["rows"].as_array().unwrap().iter().find(|row| row["metric"] == self.primary).unwrap()
     }
 
-    fn told(&self, answers: &[Value]) -> String {
+    fn told(&self, sessions: &[Option<Value>]) -> String {
+        let answers: Vec<&Value> = sessions.iter().flatten().collect();
+        let count = match sessions.len() - answers.len() {
+            0 => sessions.len().to_string(),
+            interrupted => format!("{} ({interrupted} interrupted)", sessions.len()),
+        };
         let is_different = |row: &Value| row["verdict"] == "slower" || row["verdict"] == "faster";
-        let any = |answer: &&Value| answer["rows"].as_array().unwrap().iter().any(is_different);
+        let any = |answer: &&&Value| answer["rows"].as_array().unwrap().iter().any(is_different);
         let different = answers.iter().filter(any).count();
         let came_to =
             |verdict: &str| answers.iter().filter(|answer| self.primary(answer)["verdict"] == verdict).count();
         let (worse, same) = (came_to("slower"), came_to("same"));
-        let half_width = |answer: &Value| {
+        let half_width = |answer: &&Value| {
             let ratio = &self.primary(answer)["ratio"];
             (ratio["high"].as_f64().unwrap_or(f64::INFINITY) / ratio["low"].as_f64().unwrap_or(0.0)).ln() / 2.0
         };
         let widths = median(answers.iter().map(half_width));
         let times = median(answers.iter().map(|answer| answer["elapsed_s"].as_f64().unwrap_or(f64::NAN)));
         format!(
-            "| {} | {} | {different} | {worse} | {same} | ± {:.2} % | {times:.0} s |",
+            "| {} | {count} | {different} | {worse} | {same} | ± {:.2} % | {times:.0} s |",
             self.name,
-            answers.len(),
             widths.exp_m1() * 100.0
         )
     }

@@ -34,7 +34,9 @@ pub(crate) fn prove(asked: &Asked) {
         println!("|---|---|---|---|");
     }
     for trap in kinds {
-        for (number, answer) in trap.sessions(asked).iter().enumerate() {
+        let sessions = trap.sessions(asked);
+        let ended = sessions.iter().enumerate().filter_map(|(number, answer)| Some((number, answer.as_ref()?)));
+        for (number, answer) in ended {
             let row = trap.primary(answer);
             let [ratio, low, high] =
                 ["estimate", "low", "high"].map(|part| row["ratio"][part].as_f64().unwrap_or(f64::NAN));

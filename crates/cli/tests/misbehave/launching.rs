@@ -15,7 +15,7 @@ fn who_kills_its_parent_or_its_group_kills_itself() {
 fn a_server_that_a_signal_ends_before_it_is_ready_is_not_told_to_mend_its_command() {
     for (signal, said) in [("KILL", "signal 9 (SIGKILL) before it was ready; "), ("SEGV", "signal 11 (SIGSEGV) before")]
     {
-        let lab = Lab::new().experiment(beside_a_specimen(&format!("run = \"sh -c 'kill -{signal} $$'\"")));
+        let lab = Lab::beside_others().experiment(beside_a_specimen(&format!("run = \"sh -c 'kill -{signal} $$'\"")));
         let ended = tried(&lab).exits(4).says(&["it was ended by ", said]);
         assert!(!ended.stderr.contains("$PORT"), "{ended:?}");
     }
@@ -40,7 +40,7 @@ fn who_exits_or_never_listens_or_listens_elsewhere_is_told() {
     fails("exit 0", &["it exited with status 0 before it was ready", "stays in the foreground"]);
     fails("sleep 600", &["it was not ready within 2s: /ping: Connection refused"]);
     fails("PORT=0 $BOURDON specimen clean & wait", &["it listens on 127.0.0.1:", ", not on $PORT = "]);
-    let lab = Lab::new().experiment(beside_a_specimen("run = 'no-such-server --port $PORT'"));
+    let lab = Lab::beside_others().experiment(beside_a_specimen("run = 'no-such-server --port $PORT'"));
     tried(&lab).exits(4).says(&["cannot run `no-such-server`: No such file or directory"]);
 }
 
@@ -58,12 +58,13 @@ fn a_command_that_needs_a_shell_or_its_port_is_told_so_where_it_fails() {
         ("sleep 600", port),
     ] {
         let target = format!("ready_within = '200ms'\nrun = \"{command}\"");
-        let failed = tried(&Lab::new().experiment(beside_a_specimen(&target))).exits(4).says(&[said]);
+        let failed = tried(&Lab::beside_others().experiment(beside_a_specimen(&target))).exits(4).says(&[said]);
         let shown = failed.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(shown.contains(said), "{shown}");
     }
     for command in ["$BOURDON specimen none $PORT", "$BOURDON specimen none", "true", "sh -c 'cd /; exit 1; : $PORT'"] {
-        let failed = tried(&Lab::new().experiment(beside_a_specimen(&format!("run = \"{command}\"")))).exits(4);
+        let failed =
+            tried(&Lab::beside_others().experiment(beside_a_specimen(&format!("run = \"{command}\"")))).exits(4);
         assert!(!failed.stderr.contains("its command does not") && !failed.stderr.contains("a shell"), "{failed:?}");
     }
 }
@@ -88,7 +89,7 @@ fn a_target_that_cannot_be_launched_ends_the_run_with_its_first_block_unless_the
         ),
     ];
     for (target, stage, said) in cases {
-        let lab = Lab::new().experiment(beside_a_specimen(target));
+        let lab = Lab::beside_others().experiment(beside_a_specimen(target));
         let stopped = lab.run(&[]).exits(4).says(said).says(&["stopped after block 1: odd did not become ready"]);
         lab.nothing_is_left();
         let record = lab.record();
@@ -119,7 +120,7 @@ fn a_target_that_cannot_be_launched_ends_the_run_with_its_first_block_unless_the
 #[test]
 fn a_run_that_stopped_for_a_target_that_is_mended_is_resumed() {
     let target = "run = \"sh -c 'exec ./server specimen clean'\"";
-    let lab = Lab::new().experiment(beside_a_specimen(target));
+    let lab = Lab::beside_others().experiment(beside_a_specimen(target));
     let stopped = lab.run(&[]).exits(4);
     stopped.clone().says(&["odd did not become ready: it exited with status 127", "what was measured is kept"]);
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_bourdon"), lab.path().join("server")).unwrap();
@@ -152,7 +153,7 @@ fn a_first_reply_that_takes_seconds_is_waited_for_as_long_as_the_target_is() {
     let slow = "ready = '/rest/hello'\nready_within = '600s'\nenv = { HANDLER_DELAY = '1200ms' }\n\
                 run = '$BOURDON specimen clean'";
     let loaded = "path = \"/rest/hello\", expect_body = \"Hello world\"";
-    let lab = Lab::new().experiment(beside_a_specimen(slow).replace(loaded, "path = \"/ping\""));
+    let lab = Lab::beside_others().experiment(beside_a_specimen(slow).replace(loaded, "path = \"/ping\""));
     lab.run(&["--target", "odd", "--blocks", "1"]).answers();
     lab.record().all_measured("odd", 1);
     lab.nothing_is_left();
@@ -162,7 +163,7 @@ fn a_first_reply_that_takes_seconds_is_waited_for_as_long_as_the_target_is() {
 fn a_server_that_lacks_its_certificate_is_told_what_gives_it_one() {
     let hint = "$TLS_CERT and $TLS_KEY are set where it is loaded over TLS with a certificate of bourdon's alone: ";
     for run in ["sh -c 'exit 3' sh $TLS_CERT", "sh -c 'echo KeyError: TLS_CERT >&2; exit 3'"] {
-        let lab = Lab::new().experiment(beside_a_specimen(&format!("run = \"{run}\"")));
+        let lab = Lab::beside_others().experiment(beside_a_specimen(&format!("run = \"{run}\"")));
         tried(&lab).exits(4).says(&[hint, "`tls = true` in its [[target]] and in [load]"]);
     }
 }
@@ -172,7 +173,7 @@ fn a_comparison_does_not_wait_in_vain_twice() {
     let side = |name: &str| format!("[[target]]\nname = \"{name}\"\nrun = \"sleep 600\"\nready_within = \"200ms\"\n");
     let sides = format!("{}{}[vary]\ntarget = [\"a\", \"b\"]\n", side("a"), side("b"));
     let load = short(2).replace("world\" }", "world\", connections = 2 }");
-    let lab = Lab::new().experiment(load.split_once("[vary]").unwrap().0.to_owned() + &sides);
+    let lab = Lab::beside_others().experiment(load.split_once("[vary]").unwrap().0.to_owned() + &sides);
     lab.bourdon(&["compare", FILE]).exits(4).says(&["did not become ready: it was not ready within 200ms"]);
     let launches = lab.record().launches();
     assert_eq!(launches.len(), 1, "{launches:#?}");
@@ -181,7 +182,7 @@ fn a_comparison_does_not_wait_in_vain_twice() {
 
 #[test]
 fn a_target_whose_folder_is_missing_is_told_so() {
-    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'\ncwd = 'nosuch'"));
+    let lab = Lab::beside_others().experiment(beside_a_specimen("run = '$BOURDON specimen clean'\ncwd = 'nosuch'"));
     let said = lab.run(&["--target", "odd", "--blocks", "1"]).exits(4);
     said.says(&["odd did not become ready: it cannot be run in ", "/nosuch (cwd): No such file or directory"]);
 }

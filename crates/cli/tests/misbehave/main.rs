@@ -20,7 +20,7 @@ const WITH_CHILDREN: &str = "setsid sleep 600 & (setsid sh -c 'sleep 600 & exec 
 fn lab(script: &str, window: &str) -> Lab {
     let target = "ready = '/ping'\nready_within = '2s'\nrun = 'sh serve.sh $BOURDON'";
     let experiment = beside_a_specimen(target).replace("window = \"50ms\"", &format!("window = \"{window}\""));
-    Lab::new().experiment(experiment).file("serve.sh", format!("BOURDON=$1\n{script}"))
+    Lab::beside_others().experiment(experiment).file("serve.sh", format!("BOURDON=$1\n{script}"))
 }
 
 /// One short block of the target alone, after which nothing may be left at once.

@@ -52,7 +52,7 @@ fn who_prints_a_lot_before_it_serves_is_not_held_up() {
 #[test]
 fn of_what_a_build_prints_the_beginning_and_the_end_are_kept() {
     let target = "build = 'sh build.sh'\nrun = 'true'";
-    let lab = Lab::new().experiment(beside_a_specimen(target)).through(LITTLE_MEMORY);
+    let lab = Lab::beside_others().experiment(beside_a_specimen(target)).through(LITTLE_MEMORY);
     let lab = lab.file("build.sh", format!("{LONG_LINE} last; exit 3"));
     let ended = tried(&lab).exits(4).says(&["building odd failed (exited with status 3)", "bytes left out", "last"]);
     assert!(ended.stderr.len() < 10_000, "{}", ended.stderr.len());
@@ -62,7 +62,7 @@ fn of_what_a_build_prints_the_beginning_and_the_end_are_kept() {
 fn a_toolchain_that_is_asked_for_its_version_leaves_nothing_and_may_say_a_lot() {
     let target = "name = 'odd'\ntitle = 'Odd'\n[launch]\nrun = 'true'\nready = '/ping'\n\
                   [toolchain]\ncommand = 'sh'\nversion = 'sh version.sh'\nget = 'https://example.invalid'\n";
-    let lab = Lab::new().through(LITTLE_MEMORY).file("targets/odd/target.toml", target);
+    let lab = Lab::beside_others().through(LITTLE_MEMORY).file("targets/odd/target.toml", target);
     let lab = lab.file("targets/odd/version.sh", format!("setsid sleep 600 & echo 1.2; {LONG_LINE}"));
     let lab = lab.file("experiments/none", "");
     lab.bourdon(&["targets"]).exits(0).shows(&["odd  Odd  present"]);

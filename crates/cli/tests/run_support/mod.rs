@@ -12,7 +12,7 @@ use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use rustix::process::{Pid, Signal, getuid, kill_process};
 use tempfile::TempDir;
@@ -26,8 +26,15 @@ pub(crate) const FILE: &str = "try.toml";
 /// Carries the name of the lab in the environment of everything that bourdon starts.
 const MARKER: &str = "BOURDON_TEST_LAB";
 
-/// One run at a time has the machine, as on a user's desk: tests that load side by side measure each other.
-static MACHINE: Mutex<()> = Mutex::new(());
+/// One run at a time has the machine, as on a user's desk: tests that load side by side measure each other. Those to which no
+/// figure matters share it.
+static MACHINE: RwLock<()> = RwLock::new(());
+
+/// Held as long as a lab is there.
+enum Machine {
+    Alone { _guard: RwLockWriteGuard<'static, ()> },
+    Shared { _guard: RwLockReadGuard<'static, ()> },
+}
 
 /// Two specimens of which one serves a request at a time; 5 ms handler delay, 20 connections, six blocks.
 pub(crate) const CLEAN_AND_SERIALISED: &str = r#"
@@ -97,12 +104,21 @@ pub(crate) struct Lab {
     command_env: Vec<(String, String)>,
     /// What calls bourdon, with its arguments; empty when nothing does.
     through: Vec<String>,
-    _machine: MutexGuard<'static, ()>,
+    _machine: Machine,
 }
 
 impl Lab {
+    /// With the machine to itself.
     pub(crate) fn new() -> Self {
-        let machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+        Self::on(Machine::Alone { _guard: MACHINE.write().unwrap_or_else(PoisonError::into_inner) })
+    }
+
+    /// Beside the labs of other tests to which no figure matters, either.
+    pub(crate) fn beside_others() -> Self {
+        Self::on(Machine::Shared { _guard: MACHINE.read().unwrap_or_else(PoisonError::into_inner) })
+    }
+
+    fn on(machine: Machine) -> Self {
         let folder = || tempfile::tempdir().unwrap();
         Lab { folder: folder(), temporary: folder(), command_env: Vec::new(), through: Vec::new(), _machine: machine }
     }

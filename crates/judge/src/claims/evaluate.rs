@@ -1,7 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Call, Claim, ClaimAnalysis, ClaimNote, ClaimVerdict, Expectation, FewCores, Measured, Metric, Unit, Withheld,
+    Call, Claim, ClaimAnalysis, ClaimNote, ClaimPart, ClaimVerdict, Expectation, FewCores, Measured, Metric, Unit,
+    Withheld,
 };
 
 use super::verdict::{distance, verdict};
@@ -36,6 +37,7 @@ fn not_testable(claim: &Claim, notes: Vec<ClaimNote>) -> ClaimAnalysis {
         answers: claim.answers.clone(),
         published: claim.published_value,
         measured: Measured { estimate: None, low: None, high: None, unit: Unit::None },
+        parts: Vec::new(),
         blocks: 0,
         verdict: ClaimVerdict::NotTestable,
         not_refuted: None,
@@ -123,6 +125,7 @@ impl ClaimTest<'_> {
                 high: interval.and_then(|i| end(i.high)),
                 unit: expression.unit(),
             },
+            parts: self.parts(),
             blocks: values.len() as u32,
             verdict: found.verdict,
             not_refuted: self.too_few_cores(found.verdict),
@@ -131,6 +134,21 @@ impl ClaimTest<'_> {
             notes: self.notes(&values, &scaled, &found),
             ..not_testable(self.claim, Vec::new())
         }
+    }
+
+    /// The figures that the test is made of, each once.
+    fn parts(&self) -> Vec<ClaimPart> {
+        let mut parts: Vec<ClaimPart> = Vec::new();
+        let calls = self.resolved.expectation.expression.calls();
+        for (call, cell) in calls.iter().filter_map(|call| Some((call, self.cell(call)?))) {
+            let measured = self.records.measured(&self.records.values(cell, call.metric), call.metric.unit());
+            let part =
+                ClaimPart { metric: call.metric, levels: self.records.plan.cells[cell].levels.clone(), measured };
+            if calls.len() > 1 && !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+        parts
     }
 
     /// What the figures say, and what remains of it at the worst ends that the marks allow, and of noise.

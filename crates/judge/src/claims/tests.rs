@@ -41,6 +41,23 @@ fn the_verdict_turns_with_the_threshold() {
 }
 
 #[test]
+fn a_claim_has_each_figure_that_it_is_made_of_once() {
+    let parts = |test: &str| {
+        let session = two().claim(test);
+        let analysis = session.analyse();
+        let of_cell = |part: &ClaimPart| {
+            let cell = analysis.cells.iter().find(|cell| cell.levels == part.levels).unwrap();
+            assert_eq!((part.metric, &part.measured), (Metric::Throughput, &cell.throughput));
+            part.levels.target().to_owned()
+        };
+        analysis.claims[0].parts.iter().map(of_cell).collect::<Vec<String>>()
+    };
+    assert_eq!(parts("throughput(b) / throughput(a) > 1"), ["b", "a"]);
+    assert_eq!(parts("throughput(a) / (throughput(a) + throughput(b)) < 1"), ["a", "b"]);
+    assert_eq!(parts("throughput(a) > 1"), [""; 0]);
+}
+
+#[test]
 fn a_threshold_inside_the_interval_says_how_many_blocks_it_would_take() {
     let session = Session::new().cell("a", 100.0).cell("b", 100.0).noise(0.1).blocks(6);
     let claim = judged(&session.claim("throughput(a) / throughput(b) < 1.06"));

@@ -25,7 +25,7 @@ use crate::records::Records;
 use crate::slices;
 use crate::statistics::{Interval, share_interval};
 use crate::steps;
-use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED, TARGET_BUSY};
+use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED, TARGET_BUSY, TOLD_APART};
 
 /// One launch of a cell, and what may be doubted of it.
 struct Guarded<'a> {
@@ -111,10 +111,11 @@ pub(crate) fn openness(records: &Records, cell: usize, metric: Metric) -> f64 {
     f64::max(sum(&|range| range.low), sum(&|range| range.high)) / all
 }
 
-/// By which share the edges of the window leave a launch's rate open, where it is marked thin.
+/// By which share the edges of its windows leave a launch's rate open, where it is marked thin or was in slices.
 pub(crate) fn edges(records: &Records, cell: usize, block: u32) -> Option<f64> {
     let guarded = Guarded::new(records, (cell, block), Metric::Throughput, &[Doubt::Edges])?;
-    guarded.has(Doubt::Edges).then(|| guarded.edges())
+    let by_times = || guarded.by_times().map_or(0.0, |share| (share - 1.0).abs());
+    guarded.has(Doubt::Edges).then(|| if guarded.launch.is(Mark::Thin) { guarded.edges() } else { by_times() })
 }
 
 /// Whether a launch gives reason for a doubt. A table shows a mark that half of the launches have; but the mean over the
@@ -125,18 +126,29 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         Doubt::Generator => launch.judgement.at_least && !records.did_more(cell, launch),
         Doubt::Ceiling => launch.is(Mark::AtCeiling),
         Doubt::Warming => !metric.is_before_load() && records.together(cell).gain.is_some(),
-        Doubt::Edges => launch.is(Mark::Thin),
+        Doubt::Edges => launch.is(Mark::Thin) || launch.rounds.is_some(),
         Doubt::Lateness => metric.is_latency() && LATE.iter().any(|mark| launch.is_about(*mark, metric)),
         Doubt::Failing => records.together(cell).failing.is_of_many(),
         Doubt::Wrong => records.together(cell).failing.wrong_content > 0,
         Doubt::Silent => records.together(cell).failing.is_of_silence(),
         Doubt::Spill | Doubt::SharedMemory => launch.rounds.is_some(),
-        Doubt::Waking => spill::is_woken_at_a_price(launch, metric, Asked::from(&records.plan.cells[cell]).is_closed()),
+        Doubt::Waking => {
+            let is_closed = Asked::from(&records.plan.cells[cell]).is_closed();
+            spill::is_woken_at_a_price(launch, metric, is_closed, least_waking(records, cell, launch))
+        }
         Doubt::BetweenLooks => metric == Metric::PeakMemory,
         Doubt::Unwaited => metric == Metric::CpuPerRequest && launch.lacks_cpu(),
         Doubt::Rounds => launch.lacks_rounds(),
         Doubt::Noise => noise::suffers(metric, &records.plan.cells[cell].load) && launch.is_disturbed(metric),
     }
+}
+
+/// The least share of its CPU that waking took a target of the same turns.
+fn least_waking(records: &Records, cell: usize, launch: &Launch) -> f64 {
+    let conditions = records.plan.cells[cell].levels.conditions();
+    let cells = records.plan.cells.iter().enumerate().filter(|(_, other)| other.levels.conditions() == conditions);
+    let launches = cells.filter_map(|(at, _)| records.launch(at, launch.record.block));
+    launches.filter(|other| other.rounds.is_some()).map(share_of_waking).fold(share_of_waking(launch), f64::min)
 }
 
 /// Marks of a latency that is the generator's doing.
@@ -190,7 +202,8 @@ impl<'a> Guarded<'a> {
     fn without_others(&self, metric: Metric, value: f64) -> Range {
         let (of, is_closed) = ((metric, value), self.asked.is_closed());
         let spill = self.has(Doubt::Spill).then(|| spill::range(self.launch, of, is_closed));
-        let waking = self.has(Doubt::Waking).then(|| spill::waking(self.launch, of, is_closed));
+        let least = || least_waking(self.records, self.cell, self.launch);
+        let waking = self.has(Doubt::Waking).then(|| spill::waking(self.launch, of, is_closed, least()));
         [spill, waking].into_iter().flatten().fold(self.without_noise(metric), Range::times)
     }
 
@@ -227,8 +240,25 @@ impl<'a> Guarded<'a> {
 
     /// What may have been counted, as a share of what was.
     fn counted(&self) -> Range {
-        let edges = if self.has(Doubt::Edges) { self.edges() } else { 0.0 };
-        Range { low: (1.0 - edges).max(0.0), high: 1.0 + edges }
+        if !self.has(Doubt::Edges) {
+            return Range::exactly(1.0);
+        }
+        let edges = if self.launch.is(Mark::Thin) { self.edges() } else { 0.0 };
+        let either_way = Range { low: (1.0 - edges).max(0.0), high: 1.0 + edges };
+        either_way.hull(Range::exactly(self.by_times().unwrap_or(1.0)))
+    }
+
+    /// The rate of a closed load in slices by the times that its requests took, as a share of what was counted: those in flight ÷
+    /// the mean time of those that were sent in the windows (Little). All of these times are known, for a slice ends when
+    /// nothing is in flight any more, and none of them is favoured (Wald). Counts differ from it where some replies take longer
+    /// than the lead-in: each connection begins a slice with a new request, so that at first fewer of the long ones end than
+    /// begin.
+    fn by_times(&self) -> Option<f64> {
+        let sent =
+            self.measured.latency_us.felt().filter(|_| self.asked.is_closed() && self.launch.rounds.is_some())?;
+        let in_flight = self.measured.residence.in_flight_s / self.measured.window_s;
+        let by_times = in_flight / (sent.mean? / 1e6) / completions_per_s(self.measured);
+        (by_times.is_finite() && by_times > 0.0 && (by_times - 1.0).abs() > TOLD_APART).then_some(by_times)
     }
 
     /// What a request may cost, as a share of what it was seen to cost.

@@ -6,7 +6,7 @@ use super::{Range, noise};
 use crate::launch::Launch;
 use crate::marks;
 use crate::slices;
-use crate::thresholds::{TOUCHED_PART, WAITING_OPEN, WAITING_RATIO, WAITING_RATIO_OPEN, WAKING};
+use crate::thresholds::{TOUCHED_PART, WAITING_OPEN, WAITING_RATIO, WAITING_RATIO_OPEN, WAKING, WAKING_APART};
 
 /// What a figure of a launch of which less is better could be without what targets used of a CPU in slices of others, as a share of
 /// what was seen: without its neighbours in its own slices, and with what it did itself in theirs done in its own.
@@ -47,7 +47,9 @@ pub(crate) fn put_off(launch: &Launch, (metric, value): (Metric, f64), is_closed
 /// Its requests may have waited for it without a CPU being used. Who renews in each prelude does so no more often than once in a slice
 /// and its prelude: of a quantile all of these requests are taken in; and of a closed load, whose connections wait all the
 /// time, a mean and a rate have all that was waited.
-pub(super) fn waking(launch: &Launch, of: (Metric, f64), is_closed: bool) -> Range {
+///
+/// `least` is the least share of its CPU that waking took any target of the same turns.
+pub(super) fn waking(launch: &Launch, of: (Metric, f64), is_closed: bool, least: f64) -> Range {
     let waited = match of.0 {
         // What is waited for without a CPU costs none.
         Metric::CpuPerRequest | Metric::GcPause => 1.0,
@@ -56,7 +58,7 @@ pub(super) fn waking(launch: &Launch, of: (Metric, f64), is_closed: bool) -> Ran
         _ => 1.0,
     };
     let used = match of.0 {
-        Metric::CpuPerRequest => Range { low: 1.0, high: 1.0 + share_of_waking(launch) },
+        Metric::CpuPerRequest => Range { low: 1.0, high: 1.0 + waking_in_doubt(launch, least) },
         _ => with_this_in_its_slices(launch, of, is_closed, excess_s(launch)),
     };
     // What used a CPU may have kept nobody waiting, and what was waited for may have used none.
@@ -64,11 +66,19 @@ pub(super) fn waking(launch: &Launch, of: (Metric, f64), is_closed: bool) -> Ran
 }
 
 /// Whether waking a target took more than threads and caches take that wake, as far as the metric goes.
-pub(super) fn is_woken_at_a_price(launch: &Launch, metric: Metric, is_closed: bool) -> bool {
+pub(super) fn is_woken_at_a_price(launch: &Launch, metric: Metric, is_closed: bool, least: f64) -> bool {
     let (waiting, ratio) = if is_closed { (WAKING, WAITING_RATIO) } else { (WAITING_OPEN, WAITING_RATIO_OPEN) };
     let is_longer = || launch.woken.as_ref().is_some_and(|woken| woken.ratio(metric) > ratio);
     let has_waited = || metric != Metric::CpuPerRequest && (share_of_waiting(launch) > waiting || is_longer());
-    share_of_waking(launch) > WAKING || has_waited()
+    let is_dearer = || metric == Metric::CpuPerRequest && waking_in_doubt(launch, least) > WAKING_APART;
+    share_of_waking(launch) > WAKING || is_dearer() || has_waited()
+}
+
+/// What of its CPU per request is in doubt because of what waking it took: all of that where it is much, else what it took more than
+/// another target of the same turns, for a ratio of the two has that much in it.
+fn waking_in_doubt(launch: &Launch, least: f64) -> f64 {
+    let share = share_of_waking(launch);
+    if share > WAKING { share } else { (share - least).max(0.0) }
 }
 
 /// How long requests that woke a target waited beyond what others did, as a share of what all in its slices waited.

@@ -6,6 +6,7 @@ use hdrhistogram::Histogram;
 use model::{LatencyCounts, Measurement, Metric, Slice, TICK_NS, latency_counts, read_histogram};
 
 use super::measured;
+use crate::thresholds::TOLD_APART;
 
 /// The felt latencies of these rounds of a launch, in microseconds. None where histograms do not tell them: those of all rounds do not
 /// come to what was measured, as in older records, or requests failed, of which nobody knows the round. Nor does anybody of those that
@@ -56,9 +57,6 @@ pub(crate) fn quantiles<const N: usize>(slices: &[&Slice], metrics: [Metric; N])
     let merged = merged(slices);
     metrics.map(|metric| of(merged.as_ref()?, metric))
 }
-
-/// By what share two latencies differ at least that a histogram of three digits tells apart.
-const TOLD_APART: f64 = 0.002;
 
 /// How long those waited that woke a target, beside those of its slices.
 #[derive(Debug, Clone)]

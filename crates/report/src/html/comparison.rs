@@ -3,6 +3,7 @@ use model::{CompareAnalysis, ComparisonVerdict, GateVerdict, Timeline};
 
 use super::{bad, beside, cautions, class, frame, launches, list, over_time, profile, table, text};
 use crate::compare_answer;
+use crate::compare_question::question;
 use crate::compare_words::{self as say, Line};
 use crate::gate_words;
 use crate::picture::chosen::by_trial;
@@ -18,21 +19,21 @@ pub(super) fn page(analysis: &CompareAnalysis, pictures: &[Picture], timelines: 
         section #figures {
             h2 { "Figures" }
             @for (at, (title, lines)) in say::groups(analysis).iter().enumerate() {
-                section { (figures(title, lines)) (beside(pictures, Subject::Table(at))) (every(analysis, title, lines)) }
+                section { div.whole { (figures(title, lines)) } (beside(pictures, Subject::Table(at))) (every(analysis, title, lines)) }
             }
         }
         (over_time::section(&rows, &timelines, &analysis.void_trials, pictures))
         (profile::section(&rows, &timelines, pictures))
         section #notes { h2 { "Notes" } (list(say::session(analysis))) (list(say::void_trials(analysis))) }
     };
-    frame::page(&compare_answer::question(analysis), &analysis.environment, &content)
+    frame::page(&question(analysis), &analysis.environment, &content)
 }
 
 fn header(analysis: &CompareAnalysis) -> Markup {
     let (tint, answer) = compare_answer::of_comparison(analysis);
     html! {
         header {
-            h1 { (text(&compare_answer::question(analysis))) }
+            h1 { (text(&question(analysis))) }
             (bad(&say::bad(analysis)))
             p.answer.(class(tint)) { (text(&answer)) }
             (cautions(say::cautions(analysis)))

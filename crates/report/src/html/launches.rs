@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use model::{CellLaunch, LaunchUse};
 
 use super::table;
-use crate::format::{counted, number};
+use crate::format::{counted, number, percent};
 use crate::picture::series::Series;
 use crate::words::latency;
 
@@ -19,8 +19,15 @@ pub(super) fn of(title: &str, series: &[Series<'_>]) -> Markup {
     }
     rows.sort_by_key(|(block, _)| *block);
     let rows: Vec<Vec<String>> = rows.into_iter().map(|(_, row)| row).collect();
-    let header =
-        [("block", true), ("server", false), ("requests/s", true), ("p50", true), ("p99", true), ("use", false)];
+    let header = [
+        ("block", true),
+        ("server", false),
+        ("requests/s", true),
+        ("failed", true),
+        ("p50", true),
+        ("p99", true),
+        ("use", false),
+    ];
     let caption = if title.is_empty() { "Launches".to_owned() } else { format!("Launches: {title}") };
     html! {
         details {
@@ -40,6 +47,7 @@ fn row(name: &str, launch: &CellLaunch) -> Vec<String> {
         launch.block.to_string(),
         name.to_owned(),
         launch.throughput.map_or_else(dash, number),
+        launch.errors.map_or_else(dash, percent),
         quantile(0.5).unwrap_or_else(dash),
         quantile(0.99).unwrap_or_else(dash),
         used(launch).to_owned(),

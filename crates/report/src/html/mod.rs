@@ -33,7 +33,7 @@ pub use site::{SitePage, index};
 
 /// Text of a sentence, without what acts instead of being seen.
 fn text(said: &str) -> String {
-    plain::words(said).replace('\u{a0}', " ")
+    plain::isolated(&plain::words(said).replace('\u{a0}', " ")).into_owned()
 }
 
 /// The class of a sentence by what it is.
@@ -82,8 +82,21 @@ fn beside(pictures: &[Picture], subject: Subject) -> Markup {
 
 /// What is drawn in a picture, as a table.
 fn values(picture: &Picture) -> Markup {
-    let (header, rows) = picture.values().table();
-    html! { details.values { summary { "Values" } (table(&format!("Values of: {}", picture.title), &header, &rows, 1)) } }
+    let values = picture.values().in_words();
+    let (header, rows) = values.table();
+    html! {
+        details.values {
+            summary { "Values" }
+            (table(&format!("Values of: {}", picture.title), &header, &rows, 1))
+            (copy("as CSV, every digit", &values.csv()))
+            (copy("as Markdown", &values.markdown()))
+        }
+    }
+}
+
+/// A text to be copied.
+fn copy(what: &str, whole: &str) -> Markup {
+    html! { details.copy { summary { (what) } pre tabindex="0" { (plain::plain(whole)) } } }
 }
 
 /// A table whose first columns name the row. A frame that scrolls can be reached with the keyboard.

@@ -5,6 +5,7 @@ use model::{CellLaunch, VoidTrial};
 
 use super::data::{Cell, Packed, pack};
 use super::{list, text};
+use crate::cell_words::with_failures;
 use crate::format::{counted, number};
 use crate::picture::Picture;
 use crate::picture::amounts::Shown;
@@ -69,6 +70,7 @@ fn cell<'a>(name: String, one: &Series<'a>, timelines: &ByTrial<'a>, void: &[Voi
 fn label(launch: &CellLaunch, note: Option<&str>) -> String {
     let p99 = launch.quantile_us(0.99).map(|us| format!("p99 {}", latency(us, launch.latency.is_lower_bound(us))));
     let rate = launch.throughput.map(|rate| format!("{} requests/s", number(rate)));
+    let rate = rate.map(|rate| with_failures(rate, launch.errors.unwrap_or(0.0)));
     let parts = [Some(format!("block {}", launch.block)), rate, p99, note.map(str::to_owned)];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

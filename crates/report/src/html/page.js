@@ -5,7 +5,8 @@ const at = (id) => document.getElementById(id);
 function explorer({ panels, cells: all }) {
   const cells = all.filter((cell) => cell.launches.length > 0);
   const [filter, cellList, launchList, frame] = ["filter", "cell", "launch", "panels"].map(at);
-  const rows = tableRows([...document.querySelectorAll("#figures .table")]);
+  // What compares two servers is about both.
+  const rows = tableRows([...document.querySelectorAll("#figures .table")].filter((table) => !table.closest(".whole")));
   let state = readAddress();
   let cell, launch, drawn;
   let step = null;

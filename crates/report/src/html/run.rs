@@ -7,13 +7,14 @@ use crate::asker::Asker;
 use crate::bad as bad_words;
 use crate::blanks::{counts, missing, unranked};
 use crate::claim_notes::claim_notes;
+use crate::claim_parts::here;
 use crate::conditions::Conditions;
 use crate::format::quantity;
 use crate::mark_words::mark_meaning;
 use crate::picture::chosen::by_trial;
 use crate::picture::series::{of_group, rows_of_run};
 use crate::picture::{Picture, Subject};
-use crate::rows::{Group, disturbed, groups, legends, ties};
+use crate::rows::{Group, close, disturbed, groups, legends, ties};
 use crate::{answer, claim_words, finding_words, words};
 
 /// The page of a run, in the order of the terminal's: the answer, the claims, the tables, and what else must be known of them.
@@ -23,12 +24,11 @@ pub(super) fn page(analysis: &Analysis, pictures: &[Picture], timelines: &[Timel
     let (rows, timelines) = (rows_of_run(&groups), by_trial(timelines));
     let content = html! {
         (header(analysis, &conditions, &groups))
-        (claims(analysis, pictures))
-        (choice::section(analysis, &conditions))
+        (first(analysis, &conditions, pictures))
         (tables(analysis, &conditions, &groups, pictures))
         (over_time::section(&rows, &timelines, &analysis.void_trials, pictures))
         (profile::section(&rows, &timelines, pictures))
-        (findings(analysis))
+        (findings(analysis, pictures))
         (notes(analysis, &conditions, &groups))
         (void(analysis, &conditions))
     };
@@ -55,15 +55,24 @@ fn header(analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>]) ->
     }
 }
 
-fn claims(analysis: &Analysis, pictures: &[Picture]) -> Markup {
+/// The claims as one picture beside who serves which need best, and each in words.
+fn first(analysis: &Analysis, conditions: &Conditions, pictures: &[Picture]) -> Markup {
+    let choice = choice::section(analysis, conditions);
+    if analysis.claims.is_empty() {
+        return choice;
+    }
     html! {
-        @if !analysis.claims.is_empty() {
+        div.halves {
             section #claims {
                 h2 { (text(&claim_words::claims_title(analysis))) }
                 (beside(pictures, Subject::Claims))
-                ol.claims { @for claim in &analysis.claims { (entry(claim, analysis)) } }
                 @if let Some(said) = claim_words::by_chance(analysis.claims_by_chance) { p.dim { (text(&said)) } }
             }
+            (choice)
+        }
+        section #each {
+            h2 { "Claim by claim" }
+            ol.claims { @for claim in &analysis.claims { (entry(claim, analysis)) } }
         }
     }
 }
@@ -77,6 +86,7 @@ fn entry(claim: &ClaimAnalysis, analysis: &Analysis) -> Markup {
     let published = claim.published.map(|value| quantity(value, claim.measured.unit));
     let parts = [
         ("measured", claim_words::seen(claim)),
+        ("here", here(claim, analysis)),
         ("published", published),
         ("asked", Some(expected)),
         ("where", Some(conditions)),
@@ -84,7 +94,7 @@ fn entry(claim: &ClaimAnalysis, analysis: &Analysis) -> Markup {
     let parts = parts.into_iter().filter_map(|(name, value)| Some((name, value.filter(|value| !value.is_empty())?)));
     html! {
         li.claim.(tint(claim)) {
-            p { strong.verdict { (text(&claim_words::verdict(claim))) } " " (text(&claim.says)) }
+            p { strong.verdict { (text(&claim_words::verdict(claim))) } " " (text(&claim_words::says(claim))) }
             dl { @for (name, value) in parts { div { dt { (name) } dd { (text(&value)) } } } }
             (list(claim_notes(claim).into_iter().chain(claim_words::would_settle(claim, analysis))))
         }
@@ -130,6 +140,7 @@ fn beneath(group: &Group<'_>, differ: bool, explained: &mut Vec<Mark>) -> Vec<St
         let meaning = if is_known { String::new() } else { format!(" ({})", mark_meaning(mark)) };
         notes.push(format!("{}{meaning}: {rows}", words::words(mark.id())));
     }
+    notes.extend(close(group));
     notes.extend(missing(group));
     notes.extend(unranked(group));
     notes.extend(counts(group));
@@ -165,12 +176,12 @@ fn figures(group: &Group<'_>) -> Markup {
     table(caption, &header, &rows, names)
 }
 
-fn findings(analysis: &Analysis) -> Markup {
+fn findings(analysis: &Analysis, pictures: &[Picture]) -> Markup {
     html! {
         @if !analysis.findings.is_empty() {
             section #findings {
                 h2 { "Findings" }
-                @for finding in &analysis.findings {
+                @for (at, finding) in analysis.findings.iter().enumerate() {
                     h3 { (text(&words::finding_title(finding))) }
                     dl {
                         @for (name, said) in std::iter::once(("certainty", words::certainty(finding)))
@@ -178,6 +189,7 @@ fn findings(analysis: &Analysis) -> Markup {
                             .filter(|(_, said)| !said.is_empty())
                         { div { dt { (name) } dd { (text(&said)) } } }
                     }
+                    (beside(pictures, Subject::Finding(at)))
                 }
             }
         }

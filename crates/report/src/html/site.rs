@@ -6,6 +6,7 @@ use percent_encoding::utf8_percent_encode;
 
 use super::{class, frame, text};
 use crate::bad::Bad;
+use crate::compare_question::question;
 use crate::conditions::Conditions;
 use crate::page::Tint;
 use crate::picture::KEPT;
@@ -62,7 +63,7 @@ fn said(judged: &Judged) -> (String, (Tint, String), &Environment) {
         }
         Judged::Comparison(analysis) => {
             let answer = behind(&compare_words::bad(analysis), compare_answer::of_comparison(analysis));
-            (compare_answer::question(analysis), answer, &analysis.environment)
+            (question(analysis), answer, &analysis.environment)
         }
     }
 }

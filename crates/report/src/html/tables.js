@@ -6,9 +6,11 @@ const MOST_ROWS = 40;
 function tableRows(tables) {
   const all = tables.map((table) => ({ rows: [...table.querySelectorAll("tbody tr")], isFolded: true, button: null, table }));
   let wanted = "";
-  const names = (row) => [...row.querySelectorAll("th")].map((cell) => cell.textContent).join(" ").toLowerCase();
+  // A row is about what it says, and about the conditions above its table.
+  const text = (one, row) => [one.table.querySelector("caption"), ...row.cells].map((cell) => cell.textContent).join(" ").toLowerCase();
+  const words = () => wanted.split(/[\s,()]+/).filter(Boolean);
   const show = (one) => {
-    const fit = one.rows.filter((row) => names(row).includes(wanted));
+    const fit = one.rows.filter((row) => words().every((word) => text(one, row).includes(word)));
     const kept = new Set(one.isFolded ? fit.slice(0, MOST_ROWS) : fit);
     one.rows.forEach((row) => { row.hidden = !kept.has(row); });
     if (one.button) {

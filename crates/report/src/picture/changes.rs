@@ -8,6 +8,7 @@ use super::scale::{Scale, Steps};
 use super::series::About;
 use super::sheet::{Drawn, MARGIN, Sheet, WIDTH};
 use crate::change_words::left_open;
+use crate::compare_question::question;
 use crate::compare_words::{self as say, Line};
 use crate::format::{at_most_decimals, signed_tick, tick};
 use crate::more_blocks::Blocks;
@@ -32,7 +33,7 @@ pub(super) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
 
 /// The picture of the rows under one set of conditions.
 pub(super) fn draw(analysis: &CompareAnalysis, lines: &[Line<'_>], about: &About<'_>) -> Drawn {
-    let title = format!("{}{}", compare_answer::question(analysis), words::bracketed(about.title));
+    let title = format!("{}{}", question(analysis), words::bracketed(about.title));
     let mut sheet = Sheet::new(&title, about.cautions);
     for panel in [of_ratios(analysis, lines), of_shares(lines)].iter().filter(|panel| !panel.lines.is_empty()) {
         panel.draw(&mut sheet, &Blocks::of_comparison(analysis));

@@ -7,6 +7,7 @@ use super::mark::{Glyph, Value, held, is_positive};
 use super::scale::{Scale, Steps};
 use super::sheet::{Drawn, MARGIN, Sheet, WIDTH};
 use super::svg::Node;
+use crate::claim_parts::here;
 use crate::claim_words;
 use crate::format::{quantity, tick};
 use crate::words;
@@ -30,7 +31,7 @@ pub(super) fn draw(analysis: &Analysis, says: &str) -> Option<Drawn> {
     }
     unread.iter().for_each(|claim| words_of(&mut sheet, claim, analysis));
     let shown = |glyph: Glyph| read.iter().any(|claim| claim.measured.estimate.is_some() && glyph_of(claim) == glyph);
-    let mut key = vec![(Glyph::Shade, "claimed")];
+    let mut key = vec![(Glyph::Shade, "asked by the claim")];
     key.extend(shown(Glyph::Dot).then_some((Glyph::Dot, "measured, with its 95 % interval")));
     key.extend(shown(Glyph::Open).then_some((Glyph::Open, "measured, without a verdict")));
     let published = read.iter().any(|claim| claim.published.is_some());
@@ -64,12 +65,12 @@ impl Panel<'_> {
         let axis = self.axis();
         let log = axis.as_ref().is_some_and(|axis| axis.scale.steps == Steps::Log).then_some("log scale");
         let scale: Vec<&str> = [unit_words(unit)].into_iter().chain(log).filter(|words| !words.is_empty()).collect();
-        let claimed = claim_words::bound(self.test.bound, |value| tick(value, unit));
-        sheet.line(("", &format!("Claimed: {claimed}")), ("small", &scale.join(", ")), 0.0);
+        let asked = claim_words::bound(self.test.bound, |value| tick(value, unit));
+        sheet.line(("", &format!("Asked: {asked}")), ("small", &scale.join(", ")), 0.0);
         for claim in &self.claims {
             words_of(sheet, claim, analysis);
             if let Some(axis) = axis.as_ref().filter(|_| claim.measured.estimate.is_some()) {
-                let strip = self.strip(axis, claim, sheet.y());
+                let strip = self.strip(axis, (claim, analysis), sheet.y());
                 sheet.draw(STRIP + 8.0, strip);
             }
         }
@@ -80,7 +81,7 @@ impl Panel<'_> {
         }
     }
 
-    fn strip(&self, axis: &Axis, claim: &ClaimAnalysis, top: f64) -> Vec<Node> {
+    fn strip(&self, axis: &Axis, (claim, analysis): (&ClaimAnalysis, &Analysis), top: f64) -> Vec<Node> {
         let edges = edges(self.test.bound);
         let region = match self.test.bound {
             Bound::Below(most) => [f64::NEG_INFINITY, most],
@@ -98,7 +99,8 @@ impl Panel<'_> {
                 .with("data-unit", unit.id())
                 .hold([Glyph::Diamond.draw([axis.scale.place(published), middle])])
         }));
-        let said = format!("{}: {}; {}", claim.says, claim_words::verdict(claim), claim_words::figures(claim));
+        let said =
+            format!("{}: {}; {}", claim.says, claim_words::verdict(claim), claim_words::figures(claim, analysis));
         let value =
             Value { of: &claim.name, said, measured: &claim.measured, glyph: glyph_of(claim), line: Glyph::Line };
         nodes.extend(value.draw(&axis.scale, middle));
@@ -139,12 +141,14 @@ fn edges(bound: Bound) -> Vec<f64> {
 fn words_of(sheet: &mut Sheet, claim: &ClaimAnalysis, analysis: &Analysis) {
     let seen = claim_words::seen(claim).unwrap_or_else(|| "not measured".to_owned());
     sheet.line(("strong", &claim_words::verdict(claim)), ("number", &seen), 0.0);
-    sheet.words("", &claim.says, 2);
+    sheet.words("", &claim_words::says(claim), 3);
+    let parts = here(claim, analysis);
+    parts.iter().for_each(|parts| sheet.words("", &format!("Here: {parts}"), 3));
     let conditions = claim_words::claim_conditions(claim);
     sheet.small(&conditions, 1);
     if matches!(claim.verdict, ClaimVerdict::Inconclusive | ClaimVerdict::NotTestable) {
         let why = claim_words::notes(claim, analysis).into_iter().next();
-        sheet.small(&why.unwrap_or_default(), 2);
+        sheet.small(&why.unwrap_or_default(), 5);
     }
     sheet.gap(4.0);
 }

@@ -140,6 +140,10 @@ impl Frame {
         let group = QUANTILES.iter().fold(group, |group, (q, attribute)| {
             group.figure(attribute, points.iter().find(|point| point.q == *q).map(|point| point.us))
         });
+        let is_bound = |q: f64| points.iter().any(|point| point.q == q && point.is_bound);
+        let bound = QUANTILES.iter().filter(|(q, _)| is_bound(*q));
+        let bound: Vec<&str> = bound.map(|(_, attribute)| attribute.trim_start_matches("data-")).collect();
+        let group = group.at_least(&bound);
         let bounds = points.iter().filter(|point| point.is_bound).map(|point| Glyph::Open.draw(place(point)));
         let lines = [("thin", solid), ("thin few", few)].into_iter().filter(|(_, places)| places.len() > 1);
         group.hold(lines.map(|(class, places)| Node::path(class, &places))).hold(bounds)
@@ -161,7 +165,9 @@ impl Frame {
             let is_bound = one.is_bound(*q);
             let said = format!("{name}: {}", at_least(is_bound, measured(of).unwrap_or_default()));
             let glyph = if is_bound { Glyph::Open } else { Glyph::Dot };
-            Value { of: &name, said, measured: of, glyph, line: Glyph::Line }.draw_upright(y, self.x.0.place(nines(*q)))
+            let value = Value { of: &name, said, measured: of, glyph, line: Glyph::Line };
+            let drawn = value.draw_upright(y, self.x.0.place(nines(*q)))?;
+            Some(if is_bound { drawn.at_least(&["estimate"]) } else { drawn })
         };
         nodes.extend(known.iter().filter_map(value));
         nodes

@@ -8,6 +8,7 @@ mod axis;
 mod changes;
 pub(crate) mod chosen;
 mod claims;
+mod findings;
 pub(crate) mod flame;
 mod latency;
 pub(crate) mod launches;
@@ -105,6 +106,8 @@ pub(crate) enum Subject {
     OverTime(usize, usize),
     /// The profile of a table's row.
     Profile(usize, usize),
+    /// The finding with that place.
+    Finding(usize),
 }
 
 /// Every picture of what a record means, in the order of the tables that they belong to.
@@ -140,6 +143,9 @@ fn of_run(analysis: &Analysis) -> Vec<Picture> {
                 ("steadiness", steadiness::draw(&series, &about)),
             ],
         ));
+    }
+    for (at, finding) in analysis.findings.iter().enumerate() {
+        all.extend(findings::draw(analysis, finding).map(|drawn| picture(Subject::Finding(at), "finding", drawn)));
     }
     all
 }
@@ -193,7 +199,7 @@ fn beside(at: usize, drawn: [(&'static str, Option<Drawn>); 5]) -> impl Iterator
 fn picture(of: Subject, name: &str, drawn: Drawn) -> Picture {
     let file = match of {
         Subject::Claims | Subject::Tables => format!("{name}.svg"),
-        Subject::Table(at) => format!("{name}-{}.svg", at + 1),
+        Subject::Table(at) | Subject::Finding(at) => format!("{name}-{}.svg", at + 1),
         Subject::OverTime(at, row) | Subject::Profile(at, row) => format!("{name}-{}-{}.svg", at + 1, row + 1),
     };
     Picture { file, title: drawn.title, says: drawn.says, svg: drawn.svg, of, values: drawn.values, steps: drawn.steps }

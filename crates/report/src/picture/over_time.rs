@@ -45,6 +45,9 @@ pub(crate) fn draw(title: &str, shown: Shown<'_>, said: &[String], made: &str) -
     sheet.small("Seconds of the window; the darker ground before 0 is the warm-up.", 2);
     let mut key = vec![(Glyph::Dashed, "p50"), (Glyph::Line, "p99")];
     key.extend(steps.iter().any(|step| step.failures > 0).then_some((Glyph::Cross, "requests failed")));
+    key.extend(
+        steps.iter().any(|step| is_bound(step, step.p99_us)).then_some((Glyph::Open, "at least: unfinished requests")),
+    );
     sheet.key(&key);
     if steps.iter().any(|step| !step.latencies.is_empty()) {
         frame.ramp(&mut sheet);
@@ -53,11 +56,17 @@ pub(crate) fn draw(title: &str, shown: Shown<'_>, said: &[String], made: &str) -
     Some(Drawn { steps: Some(csv(steps)), ..sheet.finish(&says, made) })
 }
 
+/// Whether a quantile of a step is a lower bound.
+fn is_bound(step: &TimelineStep, us: Option<f64>) -> bool {
+    us.zip(step.exact_below_us).is_some_and(|(us, limit)| us >= limit)
+}
+
 /// The steps as CSV: each with its begin and length, and what is drawn of it, nothing where that is not known.
 fn csv(steps: &[TimelineStep]) -> String {
     let amounts = || [&THROUGHPUT].into_iter().chain(&AMOUNTS);
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let header = ["begin (s)", "length (s)", "failed (requests)", "p50 (us)", "p99 (us)"].map(str::to_owned);
+    let header =
+        ["begin (s)", "length (s)", "failed (requests)", "p50 (us)", "p99 (us)", "exact below (us)"].map(str::to_owned);
     let named = |amount: &Amount| match amount.unit {
         Unit::None => amount.id.to_owned(),
         unit => format!("{} ({})", amount.id, unit.id()),
@@ -67,8 +76,8 @@ fn csv(steps: &[TimelineStep]) -> String {
     for step in steps {
         let told = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
         let first = [step.at_s, step.length_s, step.failures as f64].map(Some);
-        let figures =
-            first.into_iter().chain([step.p50_us, step.p99_us]).chain(amounts().map(|amount| (amount.of)(step)));
+        let latencies = [step.p50_us, step.p99_us, step.exact_below_us];
+        let figures = first.into_iter().chain(latencies).chain(amounts().map(|amount| (amount.of)(step)));
         let _ = writer.write_record(figures.map(told));
     }
     writer.into_inner().ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
@@ -174,7 +183,8 @@ impl<'a> Frame<'a> {
         let edges = buckets.flat_map(|(bucket, _)| [bucket_from_us(*bucket), bucket_from_us(*bucket + 1)]);
         let held: Vec<f64> = p50.iter().chain(&p99).flatten().copied().chain(edges).collect();
         let Some(y) = Scale::around(Steps::Log, &held, 1.05, [sheet.y() + LATENCY_HEIGHT, sheet.y()]) else { return };
-        self.titled(sheet, "Latency, log scale", "each reply counted");
+        let has_map = self.steps.iter().any(|step| !step.latencies.is_empty());
+        self.titled(sheet, "Latency, log scale", if has_map { "each reply counted" } else { "" });
         let (top, bottom) = (sheet.y(), sheet.y() + LATENCY_HEIGHT);
         let y = Scale { from: bottom, to: top, ..y };
         let ticks = y.ticks(ROWS + 2).into_iter().map(|us| (us, tick(us, Unit::Us))).collect();
@@ -184,8 +194,21 @@ impl<'a> Frame<'a> {
             nodes.push(self.halo(&y, values));
             nodes.push(self.line(class, &y, id, values));
         }
+        nodes.extend(self.bounds(&y));
         nodes.extend(self.void(&y));
         sheet.draw(LATENCY_HEIGHT + 8.0, nodes);
+    }
+
+    /// A hollow mark on each p99 that is a lower bound.
+    fn bounds(&self, y: &Scale) -> Vec<Node> {
+        let bound = self.steps.iter().filter(|step| is_bound(step, step.p99_us));
+        let mark = |step: &TimelineStep| {
+            let us = step.p99_us.filter(|us| *us > 0.0)?;
+            let said = format!("p99 from second {}: ≥ {}", tick(step.at_s, Unit::None), quantity(us, Unit::Us));
+            let place = [self.x.0.place(step.at_s + step.length_s / 2.0), y.place(us)];
+            Some(Node::group("bound", &said).hold([Glyph::Open.draw(place)]))
+        };
+        bound.filter_map(mark).collect()
     }
 
     /// The same line wider, in the colour of the paper, so that it is seen over any colour.

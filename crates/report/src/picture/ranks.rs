@@ -1,6 +1,6 @@
 //! Ranks as sorted dots: each target as a multiple of one of them, paired block by block, ties by brackets.
 
-use model::{Analysis, Comparison, ComparisonVerdict, Measured, Metric, Unit, Unranked};
+use model::{Analysis, Comparison, Measured, Metric, Unit, Unranked};
 
 use super::axis::{Axis, STRIP};
 use super::mark::{Glyph, Value, held, is_positive};
@@ -8,6 +8,7 @@ use super::scale::{Scale, Steps};
 use super::sheet::{Drawn, MARGIN, Sheet, WIDTH};
 use super::svg::Node;
 use crate::blanks::no_rank;
+use crate::cell_words::with_failures;
 use crate::format::{measured, tick};
 use crate::rows::{Group, Row};
 use crate::words;
@@ -129,7 +130,8 @@ impl<'a> Ranking<'a> {
     fn absolute(&self, row: &Row<'_>) -> String {
         match self.metric {
             Metric::Throughput if row.cell.throughput.estimate.is_some() => {
-                format!("{} requests/s {}", row.throughput, row.spread).trim_end().to_owned()
+                let rate = format!("{} requests/s {}", row.throughput, row.spread);
+                with_failures(rate.trim_end().to_owned(), row.cell.errors)
             }
             Metric::Throughput => row.throughput.clone(),
             _ => row.latency.clone(),
@@ -152,8 +154,7 @@ impl<'a> Ranking<'a> {
     /// Whether two that have ranks are too close to call.
     fn is_tie(&self, one: &Row<'_>, other: &Row<'_>) -> bool {
         let pair = self.pair(one.cell.levels.target(), other.cell.levels.target());
-        let decided = |pair: &Comparison| matches!(pair.verdict, ComparisonVerdict::Faster | ComparisonVerdict::Slower);
-        is_ranked(one) && is_ranked(other) && pair.is_some_and(|pair| !decided(pair))
+        is_ranked(one) && is_ranked(other) && pair.is_some_and(Comparison::is_undecided)
     }
 }
 

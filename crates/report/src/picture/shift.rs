@@ -107,7 +107,10 @@ fn open(shown: &[&QuantileShift]) -> Vec<String> {
     let bounds = shown.iter().filter(|known| known.censored && known.settled).map(|known| named(known.q));
     let bounds: Vec<String> = bounds.collect();
     let bounds = (!bounds.is_empty()).then(|| {
-        format!("Requests were unfinished at {}: the verdict stands whatever they would have taken.", bounds.join(", "))
+        format!(
+            "Requests were unfinished at {}: however long they would have taken, it would say the same.",
+            bounds.join(", ")
+        )
     });
     let hollow = reasons.into_iter().map(|(why, all)| format!("Hollow at {}: {why}.", all.join(", ")));
     hollow.chain(bounds).collect()

@@ -5,7 +5,10 @@ use std::io;
 use quick_xml::Writer;
 use quick_xml::events::{BytesEnd, BytesStart, BytesText, Event};
 
-use crate::plain::plain;
+use crate::plain::{isolated, plain};
+
+/// The attribute of a mark that names those of its figures that are lower bounds.
+pub(crate) const AT_LEAST: &str = "data-at-least";
 
 /// An element with its attributes, and what it holds: a text, or other elements.
 #[derive(Debug, Clone)]
@@ -42,6 +45,11 @@ impl Node {
             Some(value) => self.with(name, value.to_string()),
             None => self,
         }
+    }
+
+    /// Says which of its figures are lower bounds, by their attributes without `data-`.
+    pub(crate) fn at_least(self, figures: &[&str]) -> Self {
+        if figures.is_empty() { self } else { self.with(AT_LEAST, figures.join(" ")) }
     }
 
     pub(crate) fn text(self, text: &str) -> Self {
@@ -117,7 +125,7 @@ impl Node {
         }
         to.write_event(Event::Start(start))?;
         if !self.text.is_empty() {
-            to.write_event(Event::Text(BytesText::new(&shown(&self.text))))?;
+            to.write_event(Event::Text(BytesText::new(&isolated(&shown(&self.text)))))?;
         }
         self.children.iter().try_for_each(|child| child.write(to))?;
         to.write_event(Event::End(BytesEnd::new(self.name)))

@@ -158,7 +158,9 @@ impl Panel<'_> {
         let group = Node::group("launch", &format!("{}: {figure}{words}", launch.id));
         let group = group.with("data-of", launch.id.as_str()).with("data-series", name);
         let group = group.with("data-block", launch.block.to_string()).with("data-use", launch.used.id());
-        group.with("data-unit", unit.id()).figure("data-value", value).hold([glyph.draw(self.place(launch))])
+        let group = group.with("data-unit", unit.id()).figure("data-value", value);
+        let bound: &[&str] = if value.is_some_and(is_bound) { &["value"] } else { &[] };
+        group.at_least(bound).hold([glyph.draw(self.place(launch))])
     }
 
     /// The line between a launch and its twin.

@@ -2,14 +2,16 @@
 
 use model::Unit;
 
-use super::svg::Node;
+use super::svg::{AT_LEAST, Node};
 use crate::format::quantity;
+use crate::markdown::{escape, line};
+use crate::words::at_least;
 
 /// Attributes of a mark that say what it is, and are no columns of their own.
 const SAID: [&str; 2] = ["data-of", "data-unit"];
 
 /// Those that are no figures of the mark, whatever they look like: a target may be called 5.
-const WORDS: [&str; 4] = ["data-series", "data-block", "data-connections", "data-use"];
+const WORDS: [&str; 5] = ["data-series", "data-block", "data-connections", "data-use", AT_LEAST];
 
 /// The values of a picture, mark by mark in the order in which they are drawn.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -56,14 +58,34 @@ impl Values {
         writer.into_inner().ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
     }
 
+    /// Those of marks that say in words what they are: what a table for people has.
+    pub(crate) fn in_words(&self) -> Self {
+        Self { rows: self.rows.iter().filter(|row| row.in_words).cloned().collect() }
+    }
+
+    /// The table for people in Markdown.
+    pub(crate) fn markdown(&self) -> String {
+        let (header, rows) = self.table();
+        let rule: Vec<&str> = header.iter().map(|(_, is_figure)| if *is_figure { "---:" } else { "---" }).collect();
+        let header: Vec<&str> = header.iter().map(|(name, _)| *name).collect();
+        let cells = |row: &Vec<String>| {
+            let cells: Vec<String> = row.iter().map(|cell| escape(cell)).collect();
+            line(&cells.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        let lines: Vec<String> = [line(&header), line(&rule)].into_iter().chain(rows.iter().map(cells)).collect();
+        lines.join("\n")
+    }
+
     /// As a table for people: the header, of each column whether it holds figures, and the rows.
     pub(crate) fn table(&self) -> (Vec<(&'static str, bool)>, Vec<Vec<String>>) {
         let rows: Vec<Row> = self.rows.iter().filter(|row| row.in_words).cloned().collect();
-        let columns = columns(&rows, |_| None);
+        let mut columns = columns(&rows, |_| None);
+        // A sign before the figure says it.
+        columns.retain(|(name, _)| *name != AT_LEAST);
         let holds_figures = |name: &str| rows.iter().any(|row| row.figure(name).is_some());
         let header = columns.iter().map(|(name, _)| (heading(name), holds_figures(name)));
         let cell = |row: &Row, name: &str| match row.figure(name) {
-            Some((value, unit)) => quantity(value, unit),
+            Some((value, unit)) => at_least(row.is_bound(name), quantity(value, unit)),
             None => row.text(name).unwrap_or("–").to_owned(),
         };
         let line = |row: &Row| {
@@ -84,6 +106,11 @@ impl Row {
 
     fn text(&self, name: &str) -> Option<&str> {
         self.cells.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
+    fn is_bound(&self, name: &str) -> bool {
+        let bounds = self.text(AT_LEAST).unwrap_or_default();
+        bounds.split(' ').any(|figure| Some(figure) == name.strip_prefix("data-"))
     }
 
     fn figure(&self, name: &str) -> Option<(f64, Unit)> {
@@ -117,6 +144,7 @@ fn heading(attribute: &'static str) -> &'static str {
     match attribute {
         "data-low" => "95 % low",
         "data-high" => "95 % high",
+        AT_LEAST => "at least",
         other => other.trim_start_matches("data-"),
     }
 }
@@ -133,7 +161,7 @@ mod tests {
         let slice = Node::new("circle").with("data-of", "slice").with("data-unit", Unit::Us.id());
         vec![
             Node::new("g").hold([value("a, \"b\"", Unit::Us, 1_500.0)]),
-            value("errors", Unit::Share, 0.25).with("data-use", "5"),
+            value("errors", Unit::Share, 0.25).with("data-use", "5").at_least(&["estimate"]),
             slice.figure("data-value", Some(0.1 + 0.2)),
             Node::new("line"),
         ]
@@ -141,15 +169,24 @@ mod tests {
 
     #[test]
     fn csv_has_every_digit_and_units_in_its_header() {
-        let expected = "of,estimate (us),95 % low (us),estimate (share),95 % low (share),use,value (us)\n\
-                        \"a, \"\"b\"\"\",1500,750,,,,\nerrors,,,0.25,0.125,5,\nslice,,,,,,0.30000000000000004\n";
+        let expected = "of,estimate (us),95 % low (us),estimate (share),95 % low (share),use,at least,value (us)\n\
+                        \"a, \"\"b\"\"\",1500,750,,,,,\nerrors,,,0.25,0.125,5,estimate,\nslice,,,,,,,0.30000000000000004\n";
         assert_eq!(Values::of(&nodes()).csv(), expected);
+    }
+
+    #[test]
+    fn markdown_is_the_table_for_people() {
+        let values = Values::of(&nodes());
+        let expected = "| of | estimate | 95 % low | use |\n| --- | ---: | ---: | --- |\n\
+                        | a, \"b\" | 1.50 ms | 750 µs | – |\n| errors | ≥ 25 % | 12 % | 5 |";
+        assert_eq!(values.markdown(), expected);
+        assert_eq!(values.in_words().csv().lines().count(), 3, "{}", values.in_words().csv());
     }
 
     #[test]
     fn a_table_has_figures_with_their_units_and_what_says_itself_in_words() {
         let (header, rows) = Values::of(&nodes()).table();
         assert_eq!(header, [("of", false), ("estimate", true), ("95 % low", true), ("use", false)]);
-        assert_eq!(rows, [vec!["a, \"b\"", "1.50 ms", "750 µs", "–"], vec!["errors", "25 %", "12 %", "5"]]);
+        assert_eq!(rows, [vec!["a, \"b\"", "1.50 ms", "750 µs", "–"], vec!["errors", "≥ 25 %", "12 %", "5"]]);
     }
 }

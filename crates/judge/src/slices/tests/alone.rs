@@ -164,3 +164,24 @@ fn the_edges_of_each_slice_leave_a_rate_open_and_no_cost_of_a_request() {
     let (sliced, cost_is_open, windows) = found(in_slices(&plan, &server));
     assert!((sliced / alone / windows - 1.0).abs() < 0.1 && windows == 8.0 && !cost_is_open, "{sliced}");
 }
+
+/// Of such replies more of the long ones begin in a slice than end in it: what is counted is too low, and the times of those that were
+/// sent tell by how much.
+#[test]
+fn where_some_replies_outlast_the_lead_in_a_rate_is_open_as_far_as_to_what_it_is_alone() {
+    let plan = plan(LoadModel::Closed, 50, 0);
+    let of = |server: SimulatedServer| {
+        let (levels, observation) = (plan.cells[0].levels.clone(), trial().observation);
+        let launches = [TrialRecord { levels, observation, ..in_slices(&plan, &server) }];
+        let records = Records::new(&plan, &launches);
+        let range = figure(&records, (0, 1), Metric::Throughput, &[Doubt::Edges], 0.95).unwrap();
+        (records.value(0, 1, Metric::Throughput).unwrap(), range)
+    };
+    // A fifth takes 80 ms, the others 1 ms.
+    let rate = 50.0 / 0.0168;
+    let (counted, range) = of(SimulatedServer { slow: Some((5, 79 * MS)), ..hello(1) });
+    assert!(counted < 0.98 * rate && range.low == counted, "{counted} of {rate}");
+    assert!((range.high / rate - 1.0).abs() < 0.01, "{range:?} around {rate}");
+    let (counted, range) = of(hello(17));
+    assert!((range.high / range.low - 1.0) < 0.003, "{range:?} around {counted}");
+}
