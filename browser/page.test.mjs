@@ -72,7 +72,7 @@ test("without a script the question, the figures and every picture can be read",
       assert.ok((await page.locator("h1").innerText()).length > 5);
       assert.ok(await page.locator("#figures table:not(details table)").first().isVisible());
       assert.equal(await page.locator("#explorer").isVisible(), false, "what only a script can do is not shown");
-      for (const details of await page.locator("details").all()) await details.locator("summary").click();
+      for (const details of await page.locator("details").all()) await details.locator("> summary").click();
       const pictures = await page.locator("#time figure svg").all();
       assert.ok(pictures.length > 0, name);
       for (const picture of pictures) assert.ok((await picture.boundingBox()).height > 100);
@@ -172,6 +172,76 @@ test("the address holds launch, zoom and filter, and brings them back", async ()
   await opened("live", {}, (page) => page.waitForSelector(".panel canvas"), "#launch=b99-c99&zoom=9,1&filter=none+such");
 });
 
+test("a filter finds rows by their conditions, and leaves the tables that compare two servers", async () => {
+  const rows = (page) => page.evaluate(() => [...document.querySelectorAll("#figures > section > .table tbody tr, #figures .whole tbody tr")]
+    .filter((row) => row.checkVisibility()).length);
+  await opened("live", {}, async (page) => {
+    const cells = (await data(page)).cells.map(({ name }) => name);
+    const conditions = cells.map((name) => /\((.*)\)/.exec(name)).find(Boolean);
+    assert.ok(conditions, cells.join("; "));
+    const all = await rows(page);
+    await page.locator("#filter").fill(conditions[1]);
+    const found = await rows(page);
+    assert.ok(found > 0 && found < all, `${conditions[1]}: ${found} of ${all}`);
+  });
+  await opened("compared", {}, async (page) => {
+    const all = await rows(page);
+    await page.locator("#filter").fill("new");
+    assert.equal(await rows(page), all);
+  });
+});
+
+test("a long table is folded until somebody asks for all of it; the address brings that back, and prints have all", async () => {
+  await opened("long", {}, async (page) => {
+    const { launches } = await page.evaluate(() => {
+      const table = [...document.querySelectorAll("#figures details .table")].find((one) => one.querySelectorAll("tbody tr").length > 40);
+      table.closest("details").open = true;
+      table.id = "longest";
+      return { launches: table.querySelectorAll("tbody tr").length };
+    });
+    const shown = () => page.evaluate(() => [...document.querySelectorAll("#longest tbody tr")].filter((row) => !row.hidden).length);
+    const fire = (name) => page.evaluate((name) => dispatchEvent(new Event(name)), name);
+    assert.equal(await shown(), 40);
+    await fire("beforeprint");
+    assert.equal(await shown(), launches);
+    await fire("afterprint");
+    assert.equal(await shown(), 40);
+    await page.locator("#longest + button").click();
+    assert.equal(await shown(), launches);
+    await page.waitForFunction(() => /open=\d/.test(location.hash) && /whole=\d/.test(location.hash));
+    await page.reload();
+    await page.waitForSelector("#explorer:not([hidden]) .panel canvas");
+    const after = await page.evaluate(() => [...document.querySelectorAll("#figures details[open] .table")]
+      .map((table) => [...table.querySelectorAll("tbody tr")].filter((row) => !row.hidden).length));
+    assert.ok(after.includes(launches), `${after} of ${launches}`);
+    await page.locator("#filter").fill("none of them");
+    await fire("beforeprint");
+    assert.equal(await page.locator("#time figure[hidden]").count(), 0, "prints leave out no picture");
+    await fire("afterprint");
+    assert.ok((await page.locator("#time figure[hidden]").count()) > 0);
+  });
+});
+
+test("the index of a site: nothing asked for, no scrolling aside, open to all, and it leads to each page", async () => {
+  for (const [width, height] of SIZES) {
+    for (const colorScheme of ["light", "dark"]) {
+      const page = await browser.newPage({ viewport: { width, height }, colorScheme });
+      const asked = [];
+      page.on("request", (request) => asked.push(request.url()));
+      await page.goto(`file://${made.site}`);
+      assert.deepEqual(asked, [`file://${made.site}`]);
+      const [shown, room] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+      assert.ok(shown <= room, `${shown} of ${room} at ${width}`);
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => window.axe.run());
+      assert.deepEqual(violations.map(({ id }) => id), [], `${width}, ${colorScheme}`);
+      await page.locator("a").first().click();
+      assert.ok((await page.locator("h1").innerText()).length > 5);
+      await page.close();
+    }
+  }
+});
+
 test("a void launch is crossed out and says why", async () => {
   const isVoid = (launch) => launch.is_void;
   await opened("side-by-side", {}, async (page) => {
@@ -244,12 +314,16 @@ test("who cannot tell red from green tells the levels of the map, and verdicts b
       const seen = (await coloursOf(await page.locator("#explorer .ramp").screenshot(), 8)).map(luminance);
       const rising = colorScheme === "dark" ? seen : seen.toReversed();
       rising.slice(1).forEach((level, at) => assert.ok(level > rising[at] * 1.1, `${colorScheme} ${rising}`));
+      // Of each verdict one, whatever the record has.
+      await page.evaluate(() => document.querySelectorAll("li.claim").forEach((claim, at) => {
+        claim.className = `claim ${["good", "bad", "unsure", "dim"][at % 4]}`;
+      }));
       const claims = await page.evaluate(() => [...document.querySelectorAll("li.claim")].map((claim) => ({
         verdict: claim.className,
         edge: `${getComputedStyle(claim).borderLeftStyle} ${getComputedStyle(claim).borderLeftWidth}`,
       })));
       const edges = new Map(claims.map(({ verdict, edge }) => [verdict, edge]));
-      assert.ok(edges.size > 1, JSON.stringify(claims));
+      assert.equal(edges.size, 4, JSON.stringify(claims));
       assert.equal(new Set(edges.values()).size, edges.size, `each verdict has an edge of its own: ${JSON.stringify(claims)}`);
     });
   }

@@ -1,7 +1,7 @@
 // The pages that are tested: of recorded runs, and of a run and a comparison that are made now.
 
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -31,13 +31,30 @@ export function makePages() {
     run(folder, "report", name);
     found[name] = join(folder, name);
   }
+  cpSync(join(folder, "side-by-side"), join(folder, "long"), { recursive: true });
+  repeat(join(folder, "long"), 8);
+  run(folder, "report", "long");
+  found.long = join(folder, "long");
   run(folder, "run", join(here, "live.toml"));
   run(folder, "compare", "--run", "$BOURDON specimen clean", "--run", "$BOURDON specimen clean",
     "--path", "/rest/hello", "--duration", "1s", "--warm-up", "100ms", "--blocks", "2", "-c", "4", "--runs", "compared");
   const made = (runs) => join(folder, runs, readdirSync(join(folder, runs)).find((name) => !name.startsWith(".")));
   found.live = made("runs");
   found.compared = made("compared");
-  return { found, remove: () => rmSync(folder, { recursive: true }) };
+  run(folder, "site", ...RECORDS, "-o", "public");
+  return { found, site: join(folder, "public/index.html"), remove: () => rmSync(folder, { recursive: true }) };
+}
+
+/** A record with all of its blocks so often, one set after the other. */
+function repeat(folder, times) {
+  const all = trials(folder);
+  const blocks = Math.max(...all.map(({ block }) => block));
+  const again = (trial, round) => {
+    const block = trial.block + round * blocks;
+    return { ...trial, block, id: trial.id.replace(/^b\d+/, `b${String(block).padStart(2, "0")}`) };
+  };
+  const repeated = Array.from({ length: times }, (_, round) => all.map((trial) => again(trial, round))).flat();
+  writeFileSync(join(folder, "trials.jsonl"), repeated.map((trial) => `${JSON.stringify(trial)}\n`).join(""));
 }
 
 export const trials = (folder) =>

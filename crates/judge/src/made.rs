@@ -1,10 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{NS_PER_S, Plan, Rotated, TrialSpec, Unsliced, UnslicedCause, seed_of};
+use model::{NS_PER_S, Plan, Rotated, Slice, TrialSpec, Unsliced, UnslicedCause, seed_of};
 
+use crate::asked::Asked;
 use crate::launch::Launch;
 use crate::limit::nothing_completed;
 use crate::rotation::{self, Fitted, Set, Slicing};
+use crate::slices::{over_launches, too_few_alone};
 use crate::thresholds::UNGUARDED;
 
 /// Trials of one launch, or of several that live together.
@@ -38,6 +40,10 @@ pub(crate) struct Made {
     in_slices: BTreeMap<(u32, Place), usize>,
     /// How often each launch lost its guard.
     unguarded: BTreeMap<(u32, Place), usize>,
+    /// Of each cell, whether its load is closed.
+    closed: Vec<bool>,
+    /// The slices of a cell's launches that have too few each to show that they cannot go round, with the blocks that these are of.
+    short: BTreeMap<usize, (Vec<Slice>, BTreeSet<u32>)>,
 }
 
 /// A cell, and whether a launch is the twin's.
@@ -79,6 +85,8 @@ impl Made {
             alone: BTreeMap::new(),
             in_slices: BTreeMap::new(),
             unguarded: BTreeMap::new(),
+            closed: plan.cells.iter().map(|cell| Asked::from(cell).is_closed()).collect(),
+            short: BTreeMap::new(),
         }
     }
 
@@ -132,13 +140,28 @@ impl Made {
             return;
         }
         *self.in_slices.entry((block, (cell, trial.twin))).or_default() += 1;
-        let Some(cause) = launch.judgement.unsliced.filter(|_| launch.judgement.is_valid()) else { return };
+        if !launch.judgement.is_valid() {
+            return;
+        }
+        let together = self.with_those_before(launch);
+        let Some(cause) = launch.judgement.unsliced.or(together) else { return };
         let was_seen = |it: &Sighting| it.cell == cell && it.block != block;
-        let is_sure = self.has_one_block || is_certain(launch, cause) || self.seen.iter().any(was_seen);
+        let is_sure =
+            together.is_some() || self.has_one_block || is_certain(launch, cause) || self.seen.iter().any(was_seen);
         self.seen.push(Sighting { cell, target: trial.levels.target().to_owned(), block, cause });
         if is_sure {
             self.fall_back(cell, self.seen.len() - 1);
         }
+    }
+
+    /// What a launch shows with those of its cell before it, of several blocks, of which none has slices enough to show it.
+    fn with_those_before(&mut self, launch: &Launch) -> Option<UnslicedCause> {
+        let trial = launch.record;
+        let (slices, blocks) = self.short.entry(trial.cell).or_default();
+        slices.extend(too_few_alone(trial.observation.as_ref(), &trial.slices));
+        blocks.insert(trial.block);
+        let is_closed = self.closed.get(trial.cell).copied().unwrap_or(true);
+        over_launches(is_closed, slices).filter(|_| blocks.len() > 1)
     }
 
     /// Leaves a cell and those that it was to go round with alone, for what was seen.

@@ -93,6 +93,28 @@ pub(crate) fn unsettled(
     }
 }
 
+/// What the slices of several launches of one server show together, where each has too few to show it alone.
+pub(crate) fn over_launches(is_closed: bool, slices: &[Slice]) -> Option<UnslicedCause> {
+    let slower_at_last = || match is_closed {
+        true => slower_at_last(slices, SLOW_AFTER_IDLING, HalfCount::mean_service_us),
+        false => slower_at_last(slices, UNSETTLED, HalfCount::mean_felt_us),
+    };
+    slow_after_idling(is_closed, slices).or_else(|| dear_after_idling(is_closed, slices)).or_else(slower_at_last)
+}
+
+/// What [`over_launches`] needs of a launch; nothing of one that has enough to show it alone.
+pub(crate) fn too_few_alone(observed: Option<&Observation>, slices: &[Slice]) -> Vec<Slice> {
+    let all: Vec<&Slice> = measured(slices).collect();
+    let by_clock = observed.is_some_and(|seen| seen.by_clock);
+    // What each reply took is of no use here, and is large.
+    let lean = |slice: &&Slice| Slice {
+        felt: None,
+        prelude: slice.prelude.clone().filter(|_| by_clock).map(|prelude| Prelude { felt: None, ..prelude }),
+        ..(**slice).clone()
+    };
+    if all.len() < HALVES_SLICES { all.iter().map(lean).collect() } else { Vec::new() }
+}
+
 /// Fewer replies came while it was measured than requests came due, by more than a small change and more than chance at the edges
 /// of the slices. In the steady state as many are in flight at the end of a slice as at its begin.
 fn falls_behind(load: &Measurement, slices: &[Slice]) -> Option<UnslicedCause> {

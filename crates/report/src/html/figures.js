@@ -87,14 +87,23 @@ function readAddress() {
     launch: said.get("launch") || "",
     filter: said.get("filter") || "",
     zoom: zoom.length === 2 && zoom.every(Number.isFinite) && zoom[0] < zoom[1] ? zoom : null,
+    open: places(said.get("open")),
+    whole: places(said.get("whole")),
   };
 }
 
-function writeAddress({ launch, filter, zoom }) {
+/** Places in a list, as the address has them. */
+function places(said) {
+  return (said || "").split(",").filter(Boolean).map(Number).filter(Number.isInteger);
+}
+
+function writeAddress({ launch, filter, zoom, open, whole }) {
   const said = new URLSearchParams();
   if (launch) said.set("launch", launch);
   if (zoom) said.set("zoom", zoom.map((second) => +second.toFixed(3)).join(","));
   if (filter) said.set("filter", filter);
+  if (open.length > 0) said.set("open", open.join(","));
+  if (whole.length > 0) said.set("whole", whole.join(","));
   const hash = said.toString().replaceAll("%2C", ",");
   history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
 }

@@ -6,7 +6,10 @@ function explorer({ panels, cells: all }) {
   const cells = all.filter((cell) => cell.launches.length > 0);
   const [filter, cellList, launchList, frame] = ["filter", "cell", "launch", "panels"].map(at);
   // What compares two servers is about both.
-  const rows = tableRows([...document.querySelectorAll("#figures .table")].filter((table) => !table.closest(".whole")));
+  const tables = [...document.querySelectorAll("#figures .table")].filter((table) => !table.closest(".whole"));
+  const rows = tableRows(tables, write);
+  const folded = [...document.querySelectorAll("main details")];
+  const figures = [...document.querySelectorAll("#time figure")];
   let state = readAddress();
   let cell, launch, drawn;
   let step = null;
@@ -26,10 +29,20 @@ function explorer({ panels, cells: all }) {
     cellList.value = cells.indexOf(cell);
     launchList.replaceChildren(...cell.launches.map((launch) => option(launch.id, launch.label)));
     launchList.value = launch.id;
-    const shown = rows(wanted);
+    const shown = rows.find(wanted);
     at("found").textContent = wanted ? `${number(fit.length)} of ${number(cells.length)} cells, ${number(shown)} rows of tables` : "";
-    document.querySelectorAll("#time figure").forEach((figure) => { figure.hidden = !figure.dataset.name.toLowerCase().includes(wanted); });
+    showFigures(wanted);
     draw();
+  }
+
+  function showFigures(wanted) {
+    figures.forEach((figure) => { figure.hidden = !figure.dataset.name.toLowerCase().includes(wanted); });
+  }
+
+  /** Writes the address. */
+  function write() {
+    const open = folded.flatMap((one, place) => (one.open ? [place] : []));
+    writeAddress({ ...state, launch: launch.id, open, whole: rows.whole() });
   }
 
   function draw() {
@@ -51,7 +64,7 @@ function explorer({ panels, cells: all }) {
     state.zoom = isWhole ? null : [from, until];
     drawn.zoom(view());
     at("whole").disabled = at("wider").disabled = isWhole;
-    writeAddress({ ...state, launch: launch.id });
+    write();
   }
 
   /** Zooms by a factor around the cursor, or the middle. */
@@ -130,7 +143,10 @@ function explorer({ panels, cells: all }) {
   cellList.addEventListener("change", () => { state.zoom = null; choose(cells[cellList.value].middle); });
   launchList.addEventListener("change", () => choose(launchList.value));
   filter.addEventListener("input", () => { state.filter = filter.value; choose(launch.id); });
+  folded.forEach((one) => one.addEventListener("toggle", write));
   addEventListener("hashchange", restore);
+  addEventListener("beforeprint", () => showFigures(""));
+  addEventListener("afterprint", () => showFigures(state.filter.trim().toLowerCase()));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   let width = 0;
   new ResizeObserver(() => {
@@ -141,6 +157,8 @@ function explorer({ panels, cells: all }) {
   function restore() {
     state = readAddress();
     filter.value = state.filter;
+    folded.forEach((one, place) => { one.open ||= state.open.includes(place); });
+    rows.unfold(state.whole);
     choose(state.launch);
   }
   at("explorer").hidden = false;

@@ -2,15 +2,19 @@
 
 const MOST_ROWS = 40;
 
-/** Folds long tables, and lets rows be chosen. Returns a function that shows the rows with a text, and says how many those are. */
-function tableRows(tables) {
+/**
+ * Folds long tables, and lets rows be chosen. `find` shows the rows with a text, and says how many those are; `whole` gives the places
+ * of tables that were unfolded, and `unfold` shows all rows of these. `changed` is called when somebody unfolds one.
+ */
+function tableRows(tables, changed) {
   const all = tables.map((table) => ({ rows: [...table.querySelectorAll("tbody tr")], isFolded: true, button: null, table }));
   let wanted = "";
-  // A row is about what it says, and about the conditions above its table.
-  const text = (one, row) => [one.table.querySelector("caption"), ...row.cells].map((cell) => cell.textContent).join(" ").toLowerCase();
-  const words = () => wanted.split(/[\s,()]+/).filter(Boolean);
+  // A row is about what its words say, and about the conditions above its table. Of a number nobody means a part.
+  const parts = (text) => text.toLowerCase().split(/[\s,()]+/).filter(Boolean);
+  const said = (one, row) => [one.table.querySelector("caption"), ...row.querySelectorAll(":not(.figure)")].map((cell) => cell.textContent).join(" ");
+  const is = (word) => (part) => (/^\d+$/.test(word) ? part === word : part.includes(word));
   const show = (one) => {
-    const fit = one.rows.filter((row) => words().every((word) => text(one, row).includes(word)));
+    const fit = one.rows.filter((row) => parts(wanted).every((word) => parts(said(one, row)).some(is(word))));
     const kept = new Set(one.isFolded ? fit.slice(0, MOST_ROWS) : fit);
     one.rows.forEach((row) => { row.hidden = !kept.has(row); });
     if (one.button) {
@@ -27,13 +31,18 @@ function tableRows(tables) {
       one.isFolded = false;
       show(one);
       one.table.focus();
+      changed();
     });
     one.table.after(one.button);
   }
   addEventListener("beforeprint", () => all.forEach((one) => one.rows.forEach((row) => { row.hidden = false; })));
   addEventListener("afterprint", () => all.forEach(show));
-  return (text) => {
-    wanted = text.trim().toLowerCase();
-    return all.reduce((sum, one) => sum + show(one), 0);
+  return {
+    find: (text) => {
+      wanted = text.trim().toLowerCase();
+      return all.reduce((sum, one) => sum + show(one), 0);
+    },
+    whole: () => all.flatMap((one, place) => (one.button && !one.isFolded ? [place] : [])),
+    unfold: (places) => all.forEach((one, place) => { one.isFolded = !places.includes(place); }),
   };
 }

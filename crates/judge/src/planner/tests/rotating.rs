@@ -1,15 +1,19 @@
-use model::{Environment, Failing, Judged, Latencies, NotSent, Rotated, Rotation, WindowCount};
+use model::{Environment, Failing, HalfCount, Judged, Latencies, NotSent, Rotated, Rotation, WindowCount};
 
 use super::*;
 use crate::testing::{cut, die, slice, wrong_replies};
 
-/// Two targets and a twin, each launch in slices.
+/// Two targets and a twin, each launch in twelve slices.
 fn rotating() -> (Plan, Vec<TrialRecord>) {
+    rotating_in(12)
+}
+
+fn rotating_in(rounds: u32) -> (Plan, Vec<TrialRecord>) {
     let session = Session::new().cell("a", 1_000.0).cell("b", 1_000.0).noise(0.0).twin().blocks(2);
     let mut draft = session.draft();
-    draft.rotation = Some(Rotation { slice_ns: 250_000_000, lead_in_ns: 20_000_000, rounds: Some(12) });
+    draft.rotation = Some(Rotation { slice_ns: 250_000_000, lead_in_ns: 20_000_000, rounds: Some(rounds) });
     let mut records = session.records();
-    records.iter_mut().for_each(|trial| cut(trial, 12));
+    records.iter_mut().for_each(|trial| cut(trial, rounds));
     (draft.resolve().unwrap(), records)
 }
 
@@ -87,6 +91,27 @@ fn once_a_launch_cannot_go_round_every_block_of_its_conditions_is_launched_alone
     done.extend(alone(1).skip(1));
     assert_eq!(asked(&after(&plan, &done)), (2, ALL.to_vec(), false));
     assert_eq!(void(&done), [("b01-c02".to_owned(), "connections-end")], "the later record counts, and why is told");
+}
+
+/// As in a quick form: five slices of a launch are too few to show it, and ten of two are not.
+#[test]
+fn launches_of_few_slices_show_together_that_they_cannot_go_round() {
+    let (plan, mut records) = rotating_in(5);
+    let judged =
+        |records: &[TrialRecord]| [1, 2].map(|blocks| (1..=blocks).flat_map(|it| of_block(records, it)).collect());
+    let [one, two]: [Vec<TrialRecord>; 2] = judged(&records);
+    assert_eq!(asked(&after(&plan, &one)), (2, ALL.to_vec(), true));
+    assert_eq!(asked(&after(&plan, &two)), (3, ALL.to_vec(), true));
+    for slice in records.iter_mut().filter(|trial| trial.cell == 1).flat_map(|trial| &mut trial.slices) {
+        let half = HalfCount { completed: 100, service_ns: 100_000_000, ..HalfCount::default() };
+        slice.halves = Some([HalfCount { service_ns: 150_000_000, ..half }, half]);
+    }
+    let [one, two] = judged(&records);
+    assert_eq!(asked(&after(&plan, &one)), (2, ALL.to_vec(), true), "five slices may be chance");
+    assert_eq!(asked(&after(&plan, &two)), (1, ALL.to_vec(), false));
+    let rotation = crate::analyse(&plan, &Environment::default(), &two).cells[0].rotation.clone();
+    let Some(Rotated::Seen { target, reason }) = rotation else { panic!("{rotation:?}") };
+    assert_eq!((target.as_deref(), reason.code().id()), (Some("b"), "slow-after-idling"));
 }
 
 /// The first block in slices, of which the second target's ends connections, and again alone.
