@@ -1,37 +1,80 @@
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use ::report::format::counted;
 use ::report::{Picture, illustrated, pictures, pictures_of_launches};
 use lab::RunFolder;
+use model::{Judged, Load, Metric, Target, Timeline};
 
 use crate::answer;
 use crate::args::{ReportArgs, ReportFormat};
+use crate::compare::loads::{self, Side};
 use crate::exit::{Exit, Failure};
+use crate::experiment::{GeneratorAsked, OneLoad};
 use crate::output::{say, write_out};
+use crate::ready;
+
+/// Half width of "the same", where nobody says one: there is nothing to hold it against.
+const MARGIN: f64 = 0.05;
 
 /// `bourdon report RUN`.
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     if args.charts.is_some() && args.shown.format != ReportFormat::Markdown {
         return Err(Failure::usage("pictures stand in Markdown; use --charts with --format markdown"));
     }
+    if loads::are_there(&args.run) {
+        return of_loads(args);
+    }
     let record = RunFolder::read(&args.run).map_err(Failure::usage)?;
     let (judged, timelines) = (answer::judge(&record), answer::timelines(&record, &args.run));
     // The answer first: what cannot be kept can still be read.
-    let printed = match &args.charts {
-        Some(folder) => {
-            let drawn = [pictures(&judged), pictures_of_launches(&judged, &timelines)].concat();
-            write_out(&illustrated(&judged, &folder.to_string_lossy(), &drawn)).and_then(|()| keep(folder, &drawn))
-        }
-        None => answer::print(&judged, &timelines, args.shown).and_then(|()| match args.shown.format {
-            ReportFormat::Text => answer::print_next_step(&judged, &args.run),
-            _ => Ok(()),
-        }),
-    };
+    let printed = print(args, &judged, &timelines).and_then(|()| match args.shown.format {
+        ReportFormat::Text => answer::print_next_step(&judged, &args.run),
+        _ => Ok(()),
+    });
     if let Err(error) = answer::write_documents(&args.run, &judged, &timelines) {
         answer::say_unkept(&error, &args.run);
         return Ok(Exit::Usage);
     }
     printed.map(|()| answer::exit(&record, &judged, false))
+}
+
+/// What a saved load shows, or a folder of some: they are files, and nothing is kept beside them.
+fn of_loads(args: &ReportArgs) -> Result<Exit, Failure> {
+    // Nothing of it is asked of a machine any more.
+    let draft = |name: &str, targets: Vec<Target>, load: Load| {
+        let asked = OneLoad {
+            name,
+            question: format!("What did {} show?", args.run.display()),
+            seed: 0,
+            margin: MARGIN,
+            precise: vec![Metric::Throughput],
+            precision: MARGIN,
+            rotation: None,
+            blocks: None,
+            allow_failures: None,
+            generator: GeneratorAsked::default(),
+            machine: ready::machine(),
+            targets,
+            load,
+            tls_resume: false,
+        };
+        asked.draft()
+    };
+    let side = Side::read(&args.run, &draft)?;
+    let mut judged = answer::judge(&side.record);
+    if let Judged::Run(analysis) = &mut judged {
+        analysis.of_loads = true;
+    }
+    let timelines = judge::timelines(&side.record.trials, &BTreeMap::new());
+    print(args, &judged, &timelines)?;
+    Ok(answer::exit(&side.record, &judged, false))
+}
+
+fn print(args: &ReportArgs, judged: &Judged, timelines: &[Timeline]) -> Result<(), Failure> {
+    let Some(folder) = &args.charts else { return answer::print(judged, timelines, args.shown) };
+    let drawn = [pictures(judged), pictures_of_launches(judged, timelines)].concat();
+    write_out(&illustrated(judged, &folder.to_string_lossy(), &drawn)).and_then(|()| keep(folder, &drawn))
 }
 
 /// Writes each picture to its file and its values beside it, in a folder that is made if it is missing, and says where that is.

@@ -321,3 +321,32 @@ fn a_figure_that_nobody_can_have_measured_is_refused_by_its_name() {
         refused(&compare(&file("a.json"), &file("b.json"), &[]), &["b.json", said]);
     }
 }
+
+#[test]
+fn a_saved_load_has_a_report_and_a_page_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = (folder.path().join("one.json"), folder.path().join("other.json"));
+    let server = slow(2);
+    save(&server, &one, &["-c", "2"]);
+    save(&server, &other, &["-c", "2"]);
+    let report = |path: &Path, format: &str| {
+        let ended = bourdon(&["report", path.to_str().unwrap(), "--format", format]);
+        assert_eq!(ended.status, Some(0), "{ended:?}");
+        ended.stdout
+    };
+    let text = report(&one, "text");
+    assert!(text.contains("one.json show?") && text.contains("Preliminary: 1 load. "), "{text}");
+    let analysis: Value = serde_json::from_str(&report(&one, "json")).unwrap();
+    let saved: Value = serde_json::from_str(&std::fs::read_to_string(&one).unwrap()).unwrap();
+    let p50 = &analysis["cells"][0]["latency_us"]["p50"]["estimate"];
+    assert_eq!((&analysis["of_loads"], p50), (&true.into(), &saved["latency_us"]["service"]["p50"]));
+    let page = report(&one, "html");
+    for part in ["<h1>", "Latency by percentile", "id=\"timelines\"", "Over time"] {
+        assert!(page.contains(part), "no {part}");
+    }
+    assert!(report(folder.path(), "text").contains("2 loads"), "{}", report(folder.path(), "text"));
+    assert!(!folder.path().join("report.html").exists(), "nothing is written beside a file");
+    std::fs::write(&other, "{}").unwrap();
+    let said = bourdon(&["report", other.to_str().unwrap()]);
+    refused(&said, &["other.json is not a saved load"]);
+}

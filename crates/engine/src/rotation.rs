@@ -154,6 +154,8 @@ fn figures(home: &Home) -> Sliced {
         halves: Some(measurement.in_window.halves),
         replies: totals.replies,
         failed: totals.failed,
+        accounting: Some(measurement.accounting.clone()),
+        residence: Some(measurement.residence),
         not_drained: measurement.awaited.iter().map(|awaited| awaited.requests).sum(),
         p50_us: felt.and_then(|felt| felt.p50),
         p99_us: felt.and_then(|felt| felt.p99),

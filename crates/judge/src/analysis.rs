@@ -33,6 +33,7 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         unfinished: records.unfinished(),
         blocks: blocks as u32,
         blocks_before: blocks_before(plan).collect(),
+        of_loads: false,
         seed: plan.seed,
         margin: plan.margin,
         elapsed_s: None,

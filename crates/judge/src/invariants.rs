@@ -4,7 +4,7 @@ use model::{Accounting, Breach, Invariant, InvariantCheck, Measurement, Metric, 
 
 use crate::asked::Asked;
 use crate::silence::EDGE_S;
-use crate::thresholds::{DRAIN_S, IN_FLIGHT_ABSOLUTE_S, IN_FLIGHT_TOLERANCE, MARKOV_TOLERANCE};
+use crate::thresholds::{DRAIN_S, MARKOV_TOLERANCE};
 use crate::{bounds, failing, slices};
 
 /// The invariants that concern the instrument itself: they hold whatever the server does.
@@ -36,10 +36,7 @@ fn accounting(books: &Accounting) -> InvariantCheck {
 
 /// Little's law as an identity: ∫ requests in flight dt = Σ time inside the window of all requests.
 fn in_flight(measured: &Measurement) -> InvariantCheck {
-    let (in_flight_s, requests_s) = (measured.residence.in_flight_s, measured.residence.requests_s);
-    let allowed = (IN_FLIGHT_TOLERANCE * in_flight_s.abs().max(requests_s.abs())).max(IN_FLIGHT_ABSOLUTE_S);
-    let is_broken = (in_flight_s - requests_s).abs() > allowed;
-    InvariantCheck::new(Invariant::InFlight, is_broken.then_some(Breach::InFlight { in_flight_s, requests_s }))
+    InvariantCheck::new(Invariant::InFlight, bounds::unequal(&measured.residence))
 }
 
 /// Markov's inequality on the time that a request holds its slot, the service time or, with a connection for each

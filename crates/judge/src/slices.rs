@@ -110,7 +110,9 @@ pub(crate) fn not_drained(slices: &[Slice]) -> Option<MarkNote> {
 /// The slices come to what was measured, and none has more than it can have. None where it was not in slices.
 pub(crate) fn add_up(asked: &Asked<'_>, load: &Measurement, slices: &[Slice]) -> Option<InvariantCheck> {
     measured(slices).next()?;
-    let breach = sums(load, slices).or_else(|| measured(slices).find_map(|slice| too_much(asked, slice)));
+    let breach = sums(load, slices)
+        .or_else(|| measured(slices).find_map(|slice| too_much(asked, slice)))
+        .or_else(|| measured(slices).find_map(unbalanced));
     Some(InvariantCheck::new(Invariant::Slices, breach))
 }
 
@@ -126,6 +128,12 @@ fn sums(load: &Measurement, slices: &[Slice]) -> Option<Breach> {
     let differ = |a: f64, b: f64| (a - b).abs() > 1e-6 * a.abs().max(b.abs());
     let broken = sides.into_iter().find(|(_, slices, measured)| differ(*slices, *measured));
     broken.map(|(of, slices, measured)| Breach::SliceSum { of, slices, measured })
+}
+
+/// What does not balance in a slice of its own: over all of them two such could hide each other. Nothing of older records.
+fn unbalanced(slice: &Slice) -> Option<Breach> {
+    let books = || slice.accounting.as_ref()?.imbalance().map(Breach::Imbalance);
+    slice.residence.as_ref().and_then(bounds::unequal).or_else(books)
 }
 
 fn too_much(asked: &Asked<'_>, slice: &Slice) -> Option<Breach> {

@@ -36,6 +36,9 @@ pub struct Analysis {
     /// How many blocks were asked for at most before more were, to resume the run; empty where that never changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks_before: Vec<u32>,
+    /// Whether its launches are loads that were saved: nobody launched their server or watched it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_loads: bool,
     /// Seed of the order.
     pub seed: u64,
     /// Half width of "the same".

@@ -145,7 +145,7 @@ impl Measurement {
         self.lasted()?;
         self.latency_us.check("latency_us")?;
         self.standstills.as_ref().map_or(Ok(()), Standstills::check)?;
-        self.residence.check()?;
+        self.residence.check("")?;
         self.generator.check()?;
         self.connections.check()?;
         let mut steps = self.steps.iter().enumerate();
@@ -236,10 +236,11 @@ impl Standstills {
 }
 
 impl Residence {
-    fn check(&self) -> Checked {
-        amount("residence.in_flight_s", self.in_flight_s)?;
-        amount("residence.requests_s", self.requests_s)?;
-        amount("residence.completed_s", self.completed_s)
+    fn check(&self, of: &str) -> Checked {
+        let field = |name: &str| format!("{of}residence.{name}");
+        amount(&field("in_flight_s"), self.in_flight_s)?;
+        amount(&field("requests_s"), self.requests_s)?;
+        amount(&field("completed_s"), self.completed_s)
     }
 }
 
@@ -301,6 +302,7 @@ impl Slice {
             ));
         }
         ascending(of, &[("p50_us", self.p50_us), ("p99_us", self.p99_us)])?;
+        self.residence.iter().try_for_each(|residence| residence.check(of))?;
         for (name, seconds) in [("cpu_s", self.cpu_s), ("idle_cpu_s", self.idle_cpu_s)] {
             amount(&field(name), seconds)?;
         }

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::measurement::HalfCount;
+use crate::Accounting;
+use crate::measurement::{HalfCount, Residence};
 use crate::outcome::kinds;
 
 /// How a plan's loads go round among the targets that share their conditions, where they can; a cell's warm-up is its first turn
@@ -44,6 +45,12 @@ pub struct Slice {
     pub failed: u64,
     /// Requests that were still in flight when its end was no longer waited for, or that of the load that woke it.
     pub not_drained: u64,
+    /// Its own books, of the requests that were due while it was measured; none in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accounting: Option<Accounting>,
+    /// Little's law over it; none in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub residence: Option<Residence>,
     /// Median felt latency in microseconds, of what was measured; null where too few requests were.
     pub p50_us: Option<f64>,
     /// 99th percentile of the same.

@@ -50,6 +50,7 @@ mod plain;
 mod planner_words;
 mod profile_words;
 mod rank_words;
+mod rate_words;
 mod reason_words;
 mod rotation_words;
 mod rows;

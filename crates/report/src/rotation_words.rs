@@ -62,6 +62,29 @@ pub(crate) fn margin(analysis: &CompareAnalysis) -> Option<String> {
     })
 }
 
+/// Below which share of its CPUs a server rather waits for something else, where half of its replies take so long at least, in
+/// microseconds: as long as a handler delay from which a closed load is not cut into slices by the plan.
+const WAITS_BELOW: f64 = 0.5;
+const WAITS_FROM_US: f64 = 5_000.0;
+
+/// That servers of a closed load in slices waited for something else than a CPU: nobody told the plan, and their CPU per request is
+/// another one than that of one long window.
+pub(crate) fn waiting(named: &[(String, &CellAnalysis)]) -> Option<String> {
+    let waits = |cell: &CellAnalysis| {
+        let is_closed = cell.load.is_some_and(|load| load.rate_per_s.is_none());
+        let is_sliced = matches!(cell.rotation, Some(Rotated::Together { .. }));
+        let is_idle = cell.target_busy.is_some_and(|busy| busy < WAITS_BELOW);
+        is_closed && is_sliced && is_idle && cell.latency_us.p50.estimate.is_some_and(|us| us >= WAITS_FROM_US)
+    };
+    let who: Vec<&str> = named.iter().filter(|(_, cell)| waits(cell)).map(|(name, _)| name.as_str()).collect();
+    (!who.is_empty()).then(|| {
+        format!(
+            "The CPU of {} was idle for most of the time in which connections waited for replies, so something else keeps these              waiting. In slices, which begin spread, such a request costs another CPU than under a long closed load, in which              connections come to ask in bunches: --no-rotation tells that.",
+            who.join(", ")
+        )
+    })
+}
+
 fn planned(why: Whole) -> &'static str {
     match why {
         Whole::Ladder => "the levels of a ladder follow each other on one launch",

@@ -71,7 +71,7 @@ macro_rules! parts {
 parts! {
     Analysis {
         relative_rates, cells, claims, findings, session, void_trials;
-        schema, name, question, source, quick, preliminary, unfinished, blocks, blocks_before, seed, margin, elapsed_s,
+        schema, name, question, source, quick, preliminary, unfinished, blocks, blocks_before, of_loads, seed, margin, elapsed_s,
         environment, absent, reconstructions, comparisons, shifts, memory_slopes, groups, rank_chance, claims_by_chance, trials
     }
     CompareAnalysis {

@@ -13,7 +13,7 @@ use crate::markdown::{bullets, code, escape, line};
 use crate::ordered_json::Json;
 use crate::run_markdown::ClaimCells;
 use crate::said::{Said, to_json_in_words, within};
-use crate::{claim_words, words};
+use crate::{claim_words, rate_words, words};
 
 /// What came of one experiment of a series.
 #[derive(Debug, Clone, PartialEq)]
@@ -146,7 +146,7 @@ fn experiment(parts: &mut Vec<String>, analysis: &Analysis) {
     });
     parts.push(bullets(notes));
     parts.push(bullets(analysis.findings.iter().map(|finding| escape(&words::finding_title(finding)))));
-    parts.push(bullets(words::relative_rates(analysis, &conditions).iter().map(|text| escape(text))));
+    parts.push(bullets(rate_words::relative(analysis, &conditions).iter().map(|text| escape(text))));
     let absent = words::absent(analysis).into_iter();
     parts.push(bullets(absent.map(|(names, reason)| format!("absent: {}: {}", names.join(", "), escape(reason)))));
     let void = words::void_trials(&analysis.void_trials, Asker::Experiment, |cell| conditions.title(cell));

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{
     Analysis, Cell, CellAnalysis, CellLoad, Certainty, Comparison, Environment, Finding, LateCause, Mark, MarkNote,
-    Members, NotServed, Pathology, RelativeRate, SessionAnalysis, TrialCount, TrialStage, Unclassified, VoidTrial,
-    alike,
+    Members, Pathology, SessionAnalysis, TrialCount, TrialStage, Unclassified, VoidTrial, alike,
 };
 
 use crate::asker::Asker;
@@ -14,7 +13,8 @@ use crate::cpu_words::{on_one, share};
 use crate::format::{counted, duration_us, elapsed, measured, number, seconds, thousands};
 use crate::mark_words::{arm_words, mark_meaning, note_words};
 use crate::rank_words::several_tables;
-use crate::reason_words::{not_served, reason_words, repeated_words, with_cure};
+use crate::rate_words;
+use crate::reason_words::{reason_words, repeated_words, with_cure};
 use crate::rotation_words;
 
 /// A kebab-case id in words.
@@ -80,7 +80,10 @@ pub(crate) fn header(analysis: &Analysis) -> Vec<String> {
         0 => "no complete block".to_owned(),
         blocks => format!("{}, interleaved", counted(blocks.into(), "launch a cell", "launches a cell")),
     };
-    let mut parts = vec![format!("{}{quick}", analysis.name), format!("{launches}, seed {}", analysis.seed)];
+    let mut parts = match analysis.of_loads {
+        true => vec![counted(analysis.trials.total.into(), "load", "loads")],
+        false => vec![format!("{}{quick}", analysis.name), format!("{launches}, seed {}", analysis.seed)],
+    };
     parts.extend(not_up(analysis.trials).into_iter().chain(set_aside(&analysis.session)));
     parts.extend(load(analysis.cells.iter()));
     parts.push(machine(&analysis.environment));
@@ -149,7 +152,12 @@ pub(crate) fn notes(analysis: &Analysis, conditions: &Conditions) -> Vec<String>
     let windows = windows(&analysis.cells.iter().collect::<Vec<_>>());
     let first = [windows, launched_alike(analysis), cpus, toolchains(&analysis.environment)];
     let notes = first.into_iter().chain(once).flatten();
-    notes.chain(several_tables(analysis)).chain(relative_rates(analysis, conditions)).collect()
+    let name = |cell: &CellAnalysis| {
+        format!("{}{}", cell.levels.target(), bracketed(&conditions.title(&cell.levels.conditions())))
+    };
+    let named: Vec<(String, &CellAnalysis)> = analysis.cells.iter().map(|cell| (name(cell), cell)).collect();
+    let waiting = rotation_words::waiting(&named);
+    notes.chain(waiting).chain(several_tables(analysis)).chain(rate_words::relative(analysis, conditions)).collect()
 }
 
 /// How all launches were made, where they were made alike; else each table says it.
@@ -171,6 +179,12 @@ pub(crate) fn preliminary(analysis: &Analysis) -> Option<String> {
     let said = match analysis.unfinished {
         Some(asked) => {
             format!("Not finished: {blocks} of {asked}. These figures carry no verdict and no rank until it is.")
+        }
+        None if analysis.of_loads => {
+            let loads = counted(analysis.blocks.into(), "load", "loads");
+            format!(
+                "Preliminary: {loads}. How much the next would differ takes six, each of a server that is started anew."
+            )
         }
         None => format!("Preliminary: {blocks}, a verdict needs six. These figures carry no verdict and no rank."),
     };
@@ -200,25 +214,6 @@ pub(crate) fn certainty(finding: &Finding) -> String {
             "its signature is consistent with it; no experiment here distinguishes it from a look-alike".to_owned()
         }
     }
-}
-
-/// What the rates that are shares of capacity came to, a sentence each.
-pub(crate) fn relative_rates(analysis: &Analysis, conditions: &Conditions) -> Vec<String> {
-    let lacks =
-        |(target, why): (&String, &NotServed)| format!("; what {target} can serve is not known: {}", not_served(why));
-    let sentence = |rate: &RelativeRate| {
-        let served = |(target, served): (&String, &f64)| match rate.at_least.get(target) {
-            Some(why) => format!("≥ {}/s from {target} ({})", number(*served), reason_words(why)),
-            None => format!("{}/s from {target}", number(*served)),
-        };
-        let served: Vec<String> = rate.closed_per_s.iter().map(served).collect();
-        let at = conditions.title(&rate.conditions);
-        let at = if at.is_empty() { "The rate".to_owned() } else { at };
-        let (rate_per_s, served) = (number(rate.rate_per_s), served.join(", "));
-        let lacking: String = rate.without.iter().map(lacks).collect();
-        format!("{at}: {rate_per_s} requests/s; a closed load before the run got {served}{lacking}")
-    };
-    analysis.relative_rates.iter().map(sentence).collect()
 }
 
 /// The absent targets by reason, in order of first appearance: one missing toolchain is one thing to get.

@@ -298,3 +298,21 @@ fn of_two_long_commands_the_question_has_the_words_that_differ_and_the_notes_hav
     let (question, has_both) = asked("./server", "./server --slow");
     assert_eq!((question.as_str(), has_both), ("Is `./server --slow` slower than `./server`", false));
 }
+
+#[test]
+fn of_servers_in_slices_that_wait_for_something_else_than_a_cpu_it_is_said_what_that_makes_of_their_cost() {
+    let told = |busy: f64, p50_us: f64, rate_per_s: Option<f64>| {
+        let mut analysis = revisions();
+        for of in &mut analysis.cells {
+            of.cell.rotation = Some(model::Rotated::Together { rounds: 40, slice_s: 0.25 });
+            of.cell.load = Some(model::CellLoad { connections: 50, rate_per_s });
+            of.cell.target_busy = Some(busy);
+            of.cell.latency_us.p50.estimate = Some(p50_us);
+        }
+        let said = said(&analysis);
+        said.contains("so something else keeps these waiting") && said.contains("--no-rotation tells that")
+    };
+    assert!(told(0.2, 20_000.0, None));
+    assert!(!told(0.8, 20_000.0, None), "its CPU is what they wait for");
+    assert!(!told(0.2, 2_000.0, None) && !told(0.2, 20_000.0, Some(100.0)));
+}

@@ -160,12 +160,13 @@ pub(crate) struct SiteArgs {
 const REPORT_EXAMPLES: &str = "\
 Examples:
   bourdon report runs/2026-11-20-timeouts
+  bourdon report before.json --format html > before.html
   bourdon report runs/2026-11-20-timeouts --format markdown --charts charts > report.md";
 
 #[derive(Debug, Args)]
 #[command(after_help = REPORT_EXAMPLES)]
 pub(crate) struct ReportArgs {
-    /// Folder of the run
+    /// Folder of the run; or a load that was saved with load -o, or a folder of several of one server
     pub(crate) run: PathBuf,
 
     /// With --format markdown: draw pictures (SVG) and their values (CSV) into this folder, and show them beside

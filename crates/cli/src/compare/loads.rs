@@ -1,4 +1,5 @@
-//! Results that `bourdon load -o FILE` saved, read as what they are: one launch each of a server under one load.
+//! Results that `bourdon load -o FILE` saved, read as what they are: one launch each of a server under one load. `compare` holds two
+//! sides of them against each other, and `report` shows one.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -10,12 +11,11 @@ use lab::RunRecord;
 use model::{
     Accounting, AskedLoad, Awaited, Blocks, ConnectionCounts, Draft, Environment, FailureCount, GeneratorUse,
     Instrument, Interval, Latencies, Load, Measurement, Metric, Mix, ReplyExpectation, Request, Residence, Silence,
-    Standstills, TRIAL_SCHEMA, ThreadUse, TlsUse, TrialRecord, WindowCount, WrongReply,
+    Standstills, TRIAL_SCHEMA, Target, ThreadUse, TlsUse, TrialRecord, WindowCount, WrongReply,
 };
 use serde::Deserialize;
 
 use super::question::OK;
-use crate::args::CompareArgs;
 use crate::bounded;
 use crate::calibrate;
 use crate::exit::Failure;
@@ -31,8 +31,8 @@ const EARLIER_SCHEMA: &str = "bourdon.load/1";
 const SERVER: &str = "server";
 
 /// The saved loads of one side, made into the record of a run.
-pub(super) struct Side {
-    pub(super) record: RunRecord,
+pub(crate) struct Side {
+    pub(crate) record: RunRecord,
     /// What was asked of each.
     pub(super) asked: AskedLoad,
     /// When each began, in order.
@@ -112,7 +112,7 @@ impl From<Saved> for Measurement {
 }
 
 /// Whether a path leads to a saved load, or to a folder of some, rather than to a recorded run.
-pub(super) fn are_there(path: &Path) -> bool {
+pub(crate) fn are_there(path: &Path) -> bool {
     path.is_file() || (path.is_dir() && !path.join("plan.toml").exists() && !files_in(path).is_empty())
 }
 
@@ -131,11 +131,12 @@ pub(super) fn hold(metric: Metric) -> bool {
 }
 
 impl Side {
-    /// The loads of one side: a file, or all files of a folder that end in `.json`.
+    /// The loads of one side: a file, or all files of a folder that end in `.json`; `draft` makes a plan of its name, its target and its
+    /// load.
     ///
     /// # Errors
     /// When one cannot be read, or asked for another load than the others.
-    pub(super) fn read(args: &CompareArgs, path: &Path) -> Result<Side, Failure> {
+    pub(crate) fn read(path: &Path, draft: &dyn Fn(&str, Vec<Target>, Load) -> Draft) -> Result<Side, Failure> {
         let files = if path.is_dir() { files_in(path) } else { vec![path.to_owned()] };
         let mut all: Vec<(PathBuf, Saved)> =
             files.into_iter().map(|file| Ok((file.clone(), saved(&file)?))).collect::<Result<_, Failure>>()?;
@@ -156,7 +157,7 @@ impl Side {
                 )));
             }
         }
-        let mut plan = plan(args, path, &first.load, all.len())?;
+        let mut plan = plan(draft, path, &first.load, all.len())?;
         // Loads that were made here are judged by what was found of the generator here.
         if first.instrument == calibrate::instrument() {
             plan.generator.limits = calibrate::stored_limits();
@@ -239,13 +240,18 @@ fn load_of(asked: &AskedLoad) -> Result<Load, String> {
 }
 
 /// The load as a plan like any other, with one target and a block for each file.
-fn plan(args: &CompareArgs, path: &Path, asked: &AskedLoad, blocks: usize) -> Result<Draft, Failure> {
+fn plan(
+    draft: &dyn Fn(&str, Vec<Target>, Load) -> Draft,
+    path: &Path,
+    asked: &AskedLoad,
+    blocks: usize,
+) -> Result<Draft, Failure> {
     let load = load_of(asked).map_err(|why| foreign(path, &why))?;
     let server =
         Server { name: SERVER, title: SERVER, run: SERVER, build: None, cwd: Path::new("."), ready: "/", tls: None };
     let server = server.target().map_err(Failure::usage)?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let mut draft = super::draft(args, &name, "Which is faster?".to_owned(), vec![server], load);
+    let mut draft = draft(&name, vec![server], load);
     let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
     (draft.blocks, draft.repeats, draft.rotation) = (Blocks { min: blocks, max: blocks }, 0, None);
     Ok(draft)

@@ -1,7 +1,7 @@
 //! `bourdon compare`: is the new server slower than the old one?
 
 mod git;
-mod loads;
+pub(crate) mod loads;
 mod options;
 mod question;
 mod revisions;
@@ -109,7 +109,8 @@ fn of_loads(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure>
             gate.metric.words()
         )));
     }
-    let (before, after) = (Side::read(args, old)?, Side::read(args, new)?);
+    let draft = |name: &str, targets, load| draft(args, name, "Which is faster?".to_owned(), targets, load);
+    let (before, after) = (Side::read(old, &draft)?, Side::read(new, &draft)?);
     loads::refuse_copies([&before, &after])?;
     let names = (old.display().to_string(), new.display().to_string());
     let in_turn = before.in_turn(&after);

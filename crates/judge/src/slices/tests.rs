@@ -1,4 +1,6 @@
-use model::{HalfCount, LatencySummary, Mark, Prelude, Reason, Standstills, TrialRecord, UnslicedCause};
+use model::{
+    Accounting, HalfCount, LatencySummary, Mark, Prelude, Reason, Residence, Standstills, TrialRecord, UnslicedCause,
+};
 
 use super::unsliced::{dear_after_idling, slow_after_idling};
 use super::*;
@@ -91,6 +93,22 @@ fn slices_that_do_not_come_to_what_was_measured_void_it() {
     for (change, said) in wrong {
         assert_eq!(void(change).as_deref(), Some(said));
     }
+}
+
+/// In sum these would balance.
+#[test]
+fn each_slice_balances_by_itself() {
+    let books = |scheduled| Some(Accounting { scheduled, sent: 10, completed: 10, ok: 10, ..Accounting::default() });
+    let little = |in_flight_s| Some(Residence { in_flight_s, requests_s: 1.0, completed_s: 1.0 });
+    let of = |first: u64, second: u64, one: f64, other: f64| {
+        void(|trial| {
+            (slice(trial, 4).accounting, slice(trial, 5).accounting) = (books(first), books(second));
+            (slice(trial, 4).residence, slice(trial, 5).residence) = (little(one), little(other));
+        })
+    };
+    assert_eq!(of(10, 10, 1.0, 1.005), None);
+    assert!(of(11, 9, 1.0, 1.0).is_some_and(|said| said.starts_with("accounting: ")));
+    assert!(of(10, 10, 1.1, 0.9).is_some_and(|said| said.starts_with("in-flight: ")));
 }
 
 #[test]

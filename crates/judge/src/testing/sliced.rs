@@ -42,6 +42,14 @@ pub(crate) fn cut_in(trial: &mut TrialRecord, parts: &[(f64, u64)]) {
             window_s,
             completed,
             ok: completed,
+            accounting: Some(Accounting {
+                scheduled: completed,
+                sent: completed,
+                completed,
+                ok: completed,
+                ..Accounting::default()
+            }),
+            residence: Some(Residence { in_flight_s: window_s, requests_s: window_s, completed_s: window_s }),
             halves: Some([0, 1].map(|half| half_of(part(completed, 2, half), around_us))),
             replies: completed + (completed as f64 * lead_in_s / window_s) as u64,
             prelude: (round > 0).then(|| Prelude {
