@@ -122,7 +122,7 @@ fn a_folder_in_the_place_of_a_file_and_a_file_in_that_of_a_folder_are_named() {
         (&["run", "run"], &["run is a recorded run, and not an experiment file", "bourdon report run", "--resume run"]),
         (&["run", FILE, "--runs", "a.json"], &["a.json: a.json is not a folder, and one is expected"]),
         (&["run", "--resume", "a.json"], &["a.json is not a run folder"]),
-        (&["report", "a.json"], &["a.json is not a run folder"]),
+        (&["report", "a.json"], &["a.json is not a saved load: "]),
         (&["compare", "x"], &["x is not a run folder: it has no plan.toml"]),
         (&["compare", "x", "a.json"], &["x is not a saved load: it holds no saved load"]),
         (&["audit", "x"], &["cannot read x: ", folder, "name a file with a tool's output"]),
