@@ -6,8 +6,11 @@ use crate::asked::Asked;
 use crate::launch::Launch;
 use crate::limit::nothing_completed;
 use crate::rotation::{self, Fitted, Set, Slicing};
-use crate::slices::{over_launches, too_few_alone};
+use crate::slices::{over_blocks, too_few_alone};
 use crate::thresholds::UNGUARDED;
+
+/// Blocks of short launches that are asked together, at most.
+const MOST_TOGETHER: usize = 30;
 
 /// Trials of one launch, or of several that live together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,8 +45,8 @@ pub(crate) struct Made {
     unguarded: BTreeMap<(u32, Place), usize>,
     /// Of each cell, whether its load is closed.
     closed: Vec<bool>,
-    /// The slices of a cell's launches that have too few each to show that they cannot go round, with the blocks that these are of.
-    short: BTreeMap<usize, (Vec<Slice>, BTreeSet<u32>)>,
+    /// By cell and block, the slices of launches that have too few each to show that they cannot go round.
+    short: BTreeMap<usize, BTreeMap<u32, Vec<Slice>>>,
 }
 
 /// A cell, and whether a launch is the twin's.
@@ -157,11 +160,15 @@ impl Made {
     /// What a launch shows with those of its cell before it, of several blocks, of which none has slices enough to show it.
     fn with_those_before(&mut self, launch: &Launch) -> Option<UnslicedCause> {
         let trial = launch.record;
-        let (slices, blocks) = self.short.entry(trial.cell).or_default();
-        slices.extend(too_few_alone(trial.observation.as_ref(), &trial.slices));
-        blocks.insert(trial.block);
-        let is_closed = self.closed.get(trial.cell).copied().unwrap_or(true);
-        over_launches(is_closed, slices).filter(|_| blocks.len() > 1)
+        let blocks = self.short.entry(trial.cell).or_default();
+        // What is alone already needs no more, and what so many blocks have not shown the next will not.
+        if self.alone.contains_key(&trial.cell) || blocks.len() >= MOST_TOGETHER {
+            return None;
+        }
+        let slices = too_few_alone(trial.observation.as_ref(), &trial.slices);
+        blocks.entry(trial.block).or_default().extend(slices);
+        let blocks: Vec<&[Slice]> = blocks.values().map(Vec::as_slice).filter(|slices| !slices.is_empty()).collect();
+        over_blocks(self.closed.get(trial.cell).copied().unwrap_or(true), &blocks)
     }
 
     /// Leaves a cell and those that it was to go round with alone, for what was seen.

@@ -134,9 +134,8 @@ pub(crate) fn why_withheld(why: Withheld) -> Option<&'static str> {
         Withheld::Disturbed | Withheld::Unbounded | Withheld::Rounds => "the machine was busy",
         Withheld::AtLeast => "the generator may have been the limit",
         Withheld::AtCeiling => "the handler delay allowed no more",
-        Withheld::Edges | Withheld::LittleCpu | Withheld::FewRequests | Withheld::FewCollections => {
-            "the windows were too short"
-        }
+        Withheld::Edges => "the edges of windows weigh as much",
+        Withheld::LittleCpu | Withheld::FewRequests | Withheld::FewCollections => "the windows were too short",
         Withheld::Warming | Withheld::Cold => "a server was not warm yet",
         Withheld::Censored => "requests were unfinished",
         Withheld::Failing => "requests failed",

@@ -98,7 +98,7 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
             format!("{} did all that the handler delay allows: it may be faster than that", place(server))
         }
         ClaimDoubt::Edges { server, share } => format!(
-            "{} completed so few requests in the window that its edges weigh {}",
+            "{} completed so few requests in a window, or such unlike ones, that its edges weigh {}",
             place(server),
             percent(*share)
         ),

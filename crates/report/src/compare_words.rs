@@ -397,7 +397,12 @@ pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
 /// What a verdict is worth beside a figure that is a bound; nothing where no row has both.
 fn bounds(analysis: &CompareAnalysis) -> Option<String> {
     let has_both = |row: &CompareRow| {
-        let is_bound = |arm| cell_of(analysis, arm, row).is_some_and(|cell| is_at_least(cell, row.metric));
+        // What grows is that window's, and nobody knows what it comes to.
+        let grows = |cell: &CellAnalysis| cell.marks.iter().any(|note| note.mark() == Mark::Growing);
+        let is_bound = |arm| {
+            let cell = cell_of(analysis, arm, row).filter(|cell| row.metric != Metric::PeakMemory || !grows(cell));
+            cell.is_some_and(|cell| is_at_least(cell, row.metric))
+        };
         row.verdict != ComparisonVerdict::Inconclusive && (is_bound(Arm::Old) || is_bound(Arm::New))
     };
     let said = "Figures with ≥ are at least that. A verdict beside one stands however much more it is; the change is that of what is \

@@ -62,7 +62,7 @@ pub(crate) fn margin(analysis: &CompareAnalysis) -> Option<String> {
     })
 }
 
-/// Below which share of its CPUs a server rather waits for something else, where half of its replies take so long at least, in
+/// Of how many CPUs a server uses less where it rather waits for something else (one with a single thread can use one), where half of its replies take so long at least, in
 /// microseconds: as long as a handler delay from which a closed load is not cut into slices by the plan.
 const WAITS_BELOW: f64 = 0.5;
 const WAITS_FROM_US: f64 = 5_000.0;
@@ -73,13 +73,14 @@ pub(crate) fn waiting(named: &[(String, &CellAnalysis)]) -> Option<String> {
     let waits = |cell: &CellAnalysis| {
         let is_closed = cell.load.is_some_and(|load| load.rate_per_s.is_none());
         let is_sliced = matches!(cell.rotation, Some(Rotated::Together { .. }));
-        let is_idle = cell.target_busy.is_some_and(|busy| busy < WAITS_BELOW);
+        let used = cell.cpu_us_per_request.estimate.zip(cell.throughput.estimate).map(|(us, rate)| us * rate / 1e6);
+        let is_idle = used.is_some_and(|cpus| cpus < WAITS_BELOW) && !cell.cpu_at_least && !cell.at_least;
         is_closed && is_sliced && is_idle && cell.latency_us.p50.estimate.is_some_and(|us| us >= WAITS_FROM_US)
     };
     let who: Vec<&str> = named.iter().filter(|(_, cell)| waits(cell)).map(|(name, _)| name.as_str()).collect();
     (!who.is_empty()).then(|| {
         format!(
-            "The CPU of {} was idle for most of the time in which connections waited for replies, so something else keeps these              waiting. In slices, which begin spread, such a request costs another CPU than under a long closed load, in which              connections come to ask in bunches: --no-rotation tells that.",
+            "{} used less than half of one CPU while connections waited for replies, so something else keeps these              waiting. In slices, which begin spread, such a request costs another CPU than under a long closed load, in which              connections come to ask in bunches: --no-rotation tells that.",
             who.join(", ")
         )
     })

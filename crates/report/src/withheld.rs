@@ -1,6 +1,6 @@
 //! Why a verdict is held back, of which server, and what would settle it.
 
-use model::{Arm, CellAnalysis, Coldness, CompareAnalysis, MarkCause, Waited, Withheld, format_duration};
+use model::{Arm, CellAnalysis, Coldness, CompareAnalysis, MarkCause, Rotated, Waited, Withheld, format_duration};
 
 use crate::asker::{Asker, Knob};
 use crate::format::LEAST_CPU;
@@ -17,7 +17,7 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         Withheld::AtLeast => format!("the generator may have been the limit of {who}"),
         Withheld::AtCeiling => format!("{who} did all that the handler delay allows"),
         Withheld::Edges => {
-            format!("{who} completed so few requests that the edges of the window weigh as much")
+            format!("{who} completed so few requests in a window, or such unlike ones, that its edges weigh as much")
         }
         Withheld::Warming => format!("{who} {was} still getting faster"),
         Withheld::Censored => format!("requests of {who} were unfinished, and how long they took is not known"),
@@ -97,6 +97,10 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker, cpus: u
         }
         Withheld::AtLeast => format!("more threads or CPUs for the generator{}", asker.by(Knob::Threads)),
         Withheld::AtCeiling => format!("more connections{}", asker.by(Knob::Connections)),
+        // More slices have as many more edges.
+        Withheld::Edges if cells().any(|cell| matches!(cell.rotation, Some(Rotated::Together { .. }))) => {
+            format!("launches of their own{}", asker.by(Knob::Alone))
+        }
         Withheld::Edges | Withheld::Censored | Withheld::LittleCpu | Withheld::FewRequests => longer_window(asker),
         Withheld::Warming => {
             let longest_s = cells().map(|cell| cell.remarks.warm_up_to_try_s).fold(0.0, f64::max);

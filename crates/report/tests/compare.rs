@@ -301,12 +301,13 @@ fn of_two_long_commands_the_question_has_the_words_that_differ_and_the_notes_hav
 
 #[test]
 fn of_servers_in_slices_that_wait_for_something_else_than_a_cpu_it_is_said_what_that_makes_of_their_cost() {
-    let told = |busy: f64, p50_us: f64, rate_per_s: Option<f64>| {
+    let told = |cpus: f64, p50_us: f64, rate_per_s: Option<f64>| {
         let mut analysis = revisions();
         for of in &mut analysis.cells {
             of.cell.rotation = Some(model::Rotated::Together { rounds: 40, slice_s: 0.25 });
             of.cell.load = Some(model::CellLoad { connections: 50, rate_per_s });
-            of.cell.target_busy = Some(busy);
+            of.cell.throughput.estimate = Some(1_000.0);
+            of.cell.cpu_us_per_request.estimate = Some(1_000.0 * cpus);
             of.cell.latency_us.p50.estimate = Some(p50_us);
         }
         let said = said(&analysis);

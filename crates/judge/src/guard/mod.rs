@@ -23,9 +23,9 @@ use crate::launch::Launch;
 use crate::limit::most_without_the_generator;
 use crate::records::Records;
 use crate::slices;
-use crate::statistics::{Interval, share_interval};
+use crate::statistics::{Interval, share_interval, t_interval_at};
 use crate::steps;
-use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED, TARGET_BUSY, TOLD_APART};
+use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED, HALVES_CONFIDENCE, TARGET_BUSY, TOLD_APART};
 
 /// One launch of a cell, and what may be doubted of it.
 struct Guarded<'a> {
@@ -134,7 +134,8 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         Doubt::Spill | Doubt::SharedMemory => launch.rounds.is_some(),
         Doubt::Waking => {
             let is_closed = Asked::from(&records.plan.cells[cell]).is_closed();
-            spill::is_woken_at_a_price(launch, metric, is_closed, least_waking(records, cell, launch))
+            let least = if metric == Metric::CpuPerRequest { least_waking(records, cell, launch) } else { 0.0 };
+            spill::is_woken_at_a_price(launch, metric, is_closed, least)
         }
         Doubt::BetweenLooks => metric == Metric::PeakMemory,
         Doubt::Unwaited => metric == Metric::CpuPerRequest && launch.lacks_cpu(),
@@ -143,12 +144,28 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
     }
 }
 
-/// The least share of its CPU that waking took a target of the same turns.
+/// Logarithm of a launch's rate by times ÷ the one that was counted. None where requests failed, which are in flight and have no time.
+fn log_by_times(launch: &Launch) -> Option<f64> {
+    let measured = launch.measured()?;
+    let sent = measured.latency_us.felt()?;
+    let has_all = sent.failed as f64 <= TOLD_APART * sent.count as f64 && measured.accounting.failures() == 0;
+    let in_flight = measured.residence.in_flight_s / measured.window_s;
+    let share = in_flight / (sent.mean? / 1e6) / completions_per_s(measured);
+    Some(share.ln()).filter(|log| has_all && log.is_finite())
+}
+
+/// The least share of its CPU that waking took either of two targets that went round, for who holds them against each other; of others
+/// the launch's own. One that served nothing took nothing.
 fn least_waking(records: &Records, cell: usize, launch: &Launch) -> f64 {
+    let own = share_of_waking(launch);
+    if records.plan.comparison.is_none() || launch.rounds.is_none() {
+        return own;
+    }
     let conditions = records.plan.cells[cell].levels.conditions();
     let cells = records.plan.cells.iter().enumerate().filter(|(_, other)| other.levels.conditions() == conditions);
     let launches = cells.filter_map(|(at, _)| records.launch(at, launch.record.block));
-    launches.filter(|other| other.rounds.is_some()).map(share_of_waking).fold(share_of_waking(launch), f64::min)
+    let served = launches.filter(|other| other.rounds.is_some() && other.value(Metric::CpuPerRequest).is_some());
+    served.map(share_of_waking).fold(own, f64::min)
 }
 
 /// Marks of a latency that is the generator's doing.
@@ -252,13 +269,15 @@ impl<'a> Guarded<'a> {
     /// the mean time of those that were sent in the windows (Little). All of these times are known, for a slice ends when
     /// nothing is in flight any more, and none of them is favoured (Wald). Counts differ from it where some replies take longer
     /// than the lead-in: each connection begins a slice with a new request, so that at first fewer of the long ones end than
-    /// begin.
+    /// begin. A stall at the edge of a window moves one launch either way; what the load itself does shows in all of them.
     fn by_times(&self) -> Option<f64> {
-        let sent =
-            self.measured.latency_us.felt().filter(|_| self.asked.is_closed() && self.launch.rounds.is_some())?;
-        let in_flight = self.measured.residence.in_flight_s / self.measured.window_s;
-        let by_times = in_flight / (sent.mean? / 1e6) / completions_per_s(self.measured);
-        (by_times.is_finite() && by_times > 0.0 && (by_times - 1.0).abs() > TOLD_APART).then_some(by_times)
+        if !self.asked.is_closed() || self.launch.rounds.is_none() {
+            return None;
+        }
+        let logs: Vec<f64> = self.records.valid(self.cell).filter_map(log_by_times).collect();
+        let shown = t_interval_at(&logs, HALVES_CONFIDENCE)?;
+        let is_of_all = shown.low > 0.0 || shown.high < 0.0;
+        (is_of_all && shown.estimate.abs() > TOLD_APART.ln_1p()).then(|| shown.estimate.exp())
     }
 
     /// What a request may cost, as a share of what it was seen to cost.

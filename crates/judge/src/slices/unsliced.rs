@@ -93,16 +93,29 @@ pub(crate) fn unsettled(
     }
 }
 
-/// What the slices of several launches of one server show together, where each has too few to show it alone.
-pub(crate) fn over_launches(is_closed: bool, slices: &[Slice]) -> Option<UnslicedCause> {
-    let slower_at_last = || match is_closed {
+/// What some slices show, asked in one way.
+type OfSlices<'a> = &'a dyn Fn(&[Slice]) -> Option<UnslicedCause>;
+
+/// What the slices of several blocks of one server show together, where each launch has too few to show it alone: by all of them more
+/// than chance, and of two blocks each as much.
+pub(crate) fn over_blocks(is_closed: bool, blocks: &[&[Slice]]) -> Option<UnslicedCause> {
+    let all: Vec<Slice> = blocks.concat();
+    let slower_at_last = |slices: &[Slice]| match is_closed {
         true => slower_at_last(slices, SLOW_AFTER_IDLING, HalfCount::mean_service_us),
         false => slower_at_last(slices, UNSETTLED, HalfCount::mean_felt_us),
     };
-    slow_after_idling(is_closed, slices).or_else(|| dear_after_idling(is_closed, slices)).or_else(slower_at_last)
+    let slow = |slices: &[Slice]| slow_after_idling(is_closed, slices);
+    let dear = |slices: &[Slice]| dear_after_idling(is_closed, slices);
+    let ways: [OfSlices<'_>; 3] = [&slow, &dear, &slower_at_last];
+    let shown = |way: &OfSlices<'_>| {
+        // Of few slices so often that they are enough for the mean to be asked.
+        let shows = |slices: &&&[Slice]| way(&[**slices; HALVES_SLICES].concat()).is_some();
+        way(&all).filter(|_| blocks.iter().filter(shows).count() > 1)
+    };
+    ways.iter().find_map(shown)
 }
 
-/// What [`over_launches`] needs of a launch; nothing of one that has enough to show it alone.
+/// What [`over_blocks`] needs of a launch; nothing of one that has enough to show it alone.
 pub(crate) fn too_few_alone(observed: Option<&Observation>, slices: &[Slice]) -> Vec<Slice> {
     let all: Vec<&Slice> = measured(slices).collect();
     let by_clock = observed.is_some_and(|seen| seen.by_clock);

@@ -172,13 +172,14 @@ fn seconds_are_told_of_the_trial_that_has_its_turn_in_its_own_time() {
 fn what_a_planner_asks_to_go_round_does_and_every_launch_of_it_counts() {
     let runs = tempfile::tempdir().unwrap();
     let rotation = Some(Rotation { slice_ns: 200 * MS, lead_in_ns: 20 * MS, rounds: Some(6) });
-    let draft = Draft { cells: vec![cell("a", 10), cell("b", 10)], twin: Some(0), rotation, ..draft(2) };
+    // Time is simulated and CPU is not: in two blocks what wakes a target would be seen to be dear.
+    let draft = Draft { cells: vec![cell("a", 10), cell("b", 10)], twin: Some(0), rotation, ..draft(1) };
     let plan = draft.resolve().unwrap();
     let (mut folder, launcher) = (create(runs.path(), &plan), watched());
     let tools = (&launcher, &load as lab::Loader<'_>, &rotate as lab::Rotator<'_>);
     let mut planner = RunPlanner::new(&plan);
     let end = conduct_planned(&mut planner, &plan, &mut folder, tools, &AtomicBool::new(false), &mut |_| ()).unwrap();
-    assert_eq!((end.trials.len(), launcher.alive.get()), (6, [0, 3]));
+    assert_eq!((end.trials.len(), launcher.alive.get()), (3, [0, 3]));
     for trial in &end.trials {
         let rounds: Vec<u32> = trial.slices.iter().map(|slice| slice.round).collect();
         assert_eq!(rounds, [0, 0, 1, 2, 3, 4, 5, 6], "warmed up, and once more when all are");

@@ -21,7 +21,7 @@ function explorer({ panels, cells: all }) {
   /** Chooses a launch by its name; else the middle one of the first cell that is shown. */
   function choose(id) {
     const wanted = state.filter.trim().toLowerCase();
-    const fit = cells.filter((cell) => cell.name.toLowerCase().includes(wanted));
+    const fit = cells.filter((cell) => searched(cell.name).includes(searched(wanted)));
     const offered = fit.length > 0 ? fit : cells;
     cell = offered.find((cell) => cell.launches.some((launch) => launch.id === id)) || offered[0];
     launch = [id, cell.middle].map((id) => cell.launches.find((launch) => launch.id === id)).find(Boolean) || cell.launches[0];

@@ -2,6 +2,11 @@
 
 const MOST_ROWS = 40;
 
+/** A text as it is searched: of a number in groups, its digits. */
+function searched(text) {
+  return text.toLowerCase().replace(/(\d),(?=\d{3})/g, "$1");
+}
+
 /**
  * Folds long tables, and lets rows be chosen. `find` shows the rows with a text, and says how many those are; `whole` gives the places
  * of tables that were unfolded, and `unfold` shows all rows of these. `changed` is called when somebody unfolds one.
@@ -9,12 +14,14 @@ const MOST_ROWS = 40;
 function tableRows(tables, changed) {
   const all = tables.map((table) => ({ rows: [...table.querySelectorAll("tbody tr")], isFolded: true, button: null, table }));
   let wanted = "";
-  // A row is about what its words say, and about the conditions above its table. Of a number nobody means a part.
-  const parts = (text) => text.toLowerCase().split(/[\s,()]+/).filter(Boolean);
-  const said = (one, row) => [one.table.querySelector("caption"), ...row.querySelectorAll(":not(.figure)")].map((cell) => cell.textContent).join(" ");
-  const is = (word) => (part) => (/^\d+$/.test(word) ? part === word : part.includes(word));
+  // A row is about what its words say, and about the conditions above its table. What stands in brackets is such a condition by itself; of
+  // a number nobody means a part.
+  const said = (one, row) => searched([one.table.querySelector("caption"), ...row.querySelectorAll(":not(.figure)")].map((cell) => cell.textContent).join(" "));
+  const literal = (part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const asked = () => searched(wanted).split(/[()]/).map((part) => part.trim()).filter(Boolean).map((part) => new RegExp(`(?<!\\d)${literal(part)}(?!\\d)`));
   const show = (one) => {
-    const fit = one.rows.filter((row) => parts(wanted).every((word) => parts(said(one, row)).some(is(word))));
+    const parts = asked();
+    const fit = one.rows.filter((row) => parts.every((part) => part.test(said(one, row))));
     const kept = new Set(one.isFolded ? fit.slice(0, MOST_ROWS) : fit);
     one.rows.forEach((row) => { row.hidden = !kept.has(row); });
     if (one.button) {

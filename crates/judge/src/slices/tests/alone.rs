@@ -172,10 +172,22 @@ fn where_some_replies_outlast_the_lead_in_a_rate_is_open_as_far_as_to_what_it_is
     let plan = plan(LoadModel::Closed, 50, 0);
     let of = |server: SimulatedServer| {
         let (levels, observation) = (plan.cells[0].levels.clone(), trial().observation);
-        let launches = [TrialRecord { levels, observation, ..in_slices(&plan, &server) }];
-        let records = Records::new(&plan, &launches);
-        let range = figure(&records, (0, 1), Metric::Throughput, &[Doubt::Edges], 0.95).unwrap();
-        (records.value(0, 1, Metric::Throughput).unwrap(), range)
+        let first = TrialRecord { levels, observation, block: 1, ..in_slices(&plan, &server) };
+        let mut launches = [first.clone(), TrialRecord { block: 2, ..first }];
+        let range = |launches: &[TrialRecord]| {
+            let records = Records::new(&plan, launches);
+            figure(&records, (0, 1), Metric::Throughput, &[Doubt::Edges], 0.95).unwrap()
+        };
+        let of_both = range(&launches);
+        // A stall in the drain of one of them: what was in flight took longer, and was counted before or behind.
+        let felt = launches[1].measurement.as_mut().unwrap().latency_us.service.as_mut().unwrap();
+        felt.mean = felt.mean.map(|mean| mean * 1.05);
+        let (stalled, counted) = (range(&launches), Records::new(&plan, &launches).value(0, 1, Metric::Throughput));
+        assert!(
+            stalled.high - stalled.low <= of_both.high - of_both.low,
+            "one launch alone opens nothing: {stalled:?}"
+        );
+        (counted.unwrap(), of_both)
     };
     // A fifth takes 80 ms, the others 1 ms.
     let rate = 50.0 / 0.0168;
