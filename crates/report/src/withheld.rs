@@ -98,7 +98,7 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker, cpus: u
         Withheld::AtLeast => format!("more threads or CPUs for the generator{}", asker.by(Knob::Threads)),
         Withheld::AtCeiling => format!("more connections{}", asker.by(Knob::Connections)),
         // More slices have as many more edges.
-        Withheld::Edges if cells().any(|cell| matches!(cell.rotation, Some(Rotated::Together { .. }))) => {
+        Withheld::Edges if cells().all(|cell| matches!(cell.rotation, Some(Rotated::Together { .. }))) => {
             format!("launches of their own{}", asker.by(Knob::Alone))
         }
         Withheld::Edges | Withheld::Censored | Withheld::LittleCpu | Withheld::FewRequests => longer_window(asker),
