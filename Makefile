@@ -37,9 +37,9 @@ test-side-by-side: need-cargo
 	cargo test --workspace --no-run --locked
 	@$(MAKE) --no-print-directory --keep-going -j2 --output-sync targets-test unit-test
 
-# What has the machine to itself.
+# What has the machine to itself. More tests at a time than CPUs, for most wait; those that measure take turns (`Lab::new`).
 test-alone: need-cargo
-	cargo test --workspace --no-fail-fast --locked --test '*' --bench floor --bench rotation --bench hot_path
+	RUST_TEST_THREADS=6 cargo test --workspace --no-fail-fast --locked --test '*' --bench floor --bench rotation --bench hot_path
 
 test-page:
 	@$(PAGE_TEST)

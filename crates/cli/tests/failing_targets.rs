@@ -32,7 +32,7 @@ fn failing(kind: &str, every: u32, trials: &str) -> String {
 
 #[test]
 fn another_status_is_a_failure_that_voids_nothing() {
-    let lab = Lab::new().experiment(failing("unavailable", 2, ""));
+    let lab = Lab::beside_others().experiment(failing("unavailable", 2, ""));
     let run = lab.run(&[]).exits(1);
     let first: Vec<&str> = run.stdout.lines().take(3).collect();
     assert!(first.iter().any(|line| line.starts_with("More than 1 % of the requests failed: odd 50 %")), "{first:?}");
@@ -48,7 +48,7 @@ fn another_status_is_a_failure_that_voids_nothing() {
 
 #[test]
 fn failures_that_are_allowed_are_said_and_no_more() {
-    let lab = Lab::new().experiment(failing("unavailable", 2, ", allow_failures = \"60%\""));
+    let lab = Lab::beside_others().experiment(failing("unavailable", 2, ", allow_failures = \"60%\""));
     lab.run(&[]).exits(0).shows(&["errors: odd (50 %"]);
     lab.run(&["--allow-failures", "10%"]).exits(1).shows(&["More than 10 % of the requests failed: odd"]);
 }
@@ -60,7 +60,7 @@ fn a_server_that_only_fails_is_bad_and_not_good() {
         ("close-before-reply", "More than 1 % of the requests failed: odd 100 %"),
         ("malformed-head", "Replies with wrong content: odd"),
     ] {
-        let lab = Lab::new().experiment(failing(kind, 1, ""));
+        let lab = Lab::beside_others().experiment(failing(kind, 1, ""));
         lab.run(&[]).exits(1).shows(&[says]);
     }
 }
@@ -72,7 +72,7 @@ fn wrong_content_voids_its_trials_alone() {
         books["bad_body"] != 0 || connections["unasked_replies"] != 0
     };
     for kind in ["wrong-body", "repeated-reply"] {
-        let lab = Lab::new().experiment(short(2).replace("specimen:stall", &format!("specimen:{kind}")));
+        let lab = Lab::beside_others().experiment(short(2).replace("specimen:stall", &format!("specimen:{kind}")));
         lab.run(&[]).exits(1).shows(&["of 10 trials are void", "correctness: ", "Replies with wrong content: "]);
         let record = lab.record();
         // A trial too unlucky to see a wrong reply (every tenth is) has nothing to be void for.
@@ -93,7 +93,7 @@ fn wrong_content_voids_its_trials_alone() {
 fn a_run_without_one_right_reply_ends_with_its_first_block_and_says_what_was_expected() {
     let wrong = failing("wrong-body", 1, "")
         .replace("path = \"/rest/hello\"", "path = \"/rest/hello\", expect_body = \"Hello world\"");
-    let lab = Lab::new().experiment(&wrong);
+    let lab = Lab::beside_others().experiment(&wrong);
     let run = lab.run(&["--target", "odd", "--blocks", "6"]).exits(1);
     let said = "done: not one reply of odd was right, and further blocks would show the same; correct the server";
     run.clone().says(&[said]).shows(&["Replies with wrong content: odd", "The first wrong reply of odd: "]);
@@ -103,7 +103,7 @@ fn a_run_without_one_right_reply_ends_with_its_first_block_and_says_what_was_exp
     lab.bourdon(&["run", "--resume", record.name()]).exits(1).says(&[said]);
     drop(lab);
 
-    let lab = Lab::new().experiment(&wrong);
+    let lab = Lab::beside_others().experiment(&wrong);
     lab.run(&[]).exits(1);
     lab.record().all_measured("specimen:clean", 2);
 }
@@ -115,7 +115,7 @@ const DYING: &str = "log=log.$PORT; [ -p $log ] || mkfifo $log; EVERY=1 LOG_FILE
 
 #[test]
 fn a_comparison_of_which_one_side_dies_ends_with_the_block_that_shows_it_and_says_it_first() {
-    let lab = Lab::new().file("dying.sh", DYING);
+    let lab = Lab::beside_others().file("dying.sh", DYING);
     let sides = ["--run", "$BOURDON specimen clean", "--run", "sh dying.sh $BOURDON", "--ready", "/ping"];
     let load = ["--path", "/rest/hello", "-d", "300ms", "--warm-up", "50ms", "-c", "4", "--blocks", "6"];
     let run = lab.bourdon(&[&["compare"], &sides[..], &load].concat()).exits(1);
@@ -138,7 +138,7 @@ fn a_comparison_of_which_one_side_dies_ends_with_the_block_that_shows_it_and_say
 #[test]
 fn a_target_that_cannot_be_built_is_said_and_the_others_go_on() {
     let build = "run = '$BOURDON specimen clean'\nbuild = \"sh -c 'echo no such header >&2; exit 3'\"";
-    let lab = Lab::new().experiment(beside_a_specimen(build));
+    let lab = Lab::beside_others().experiment(beside_a_specimen(build));
     let said = ["building odd failed (exited with status 3)", "no such header"];
     lab.run(&[]).exits(4).says(&said).shows(&["Absent: odd"]);
     lab.record().all_measured("specimen:clean", 2);
@@ -151,13 +151,14 @@ fn a_target_that_cannot_be_built_is_said_and_the_others_go_on() {
 
 #[test]
 fn a_build_that_needs_a_shell_is_told_so() {
-    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'\nbuild = 'false && true'"));
+    let lab =
+        Lab::beside_others().experiment(beside_a_specimen("run = '$BOURDON specimen clean'\nbuild = 'false && true'"));
     lab.run(&[]).exits(4).says(&["`&&` needs one: sh -c '…'"]);
 }
 
 #[test]
 fn a_target_that_changes_the_record_in_place_is_noticed_at_the_end_of_the_run() {
-    let lab = Lab::new();
+    let lab = Lab::beside_others();
     let script = format!(
         "for record in {}/runs/*/trials.jsonl; do\n  [ -s $record ] && printf 9 | dd of=$record bs=1 seek=25 conv=notrunc \
          2>/dev/null\ndone\nexec \"$1\" specimen clean\n",
@@ -179,7 +180,7 @@ fn a_target_that_changes_the_record_in_place_is_noticed_at_the_end_of_the_run() 
 fn a_program_that_changes_in_the_run_is_not_launched_again() {
     let program = "#!/bin/sh\nif [ -e changes ]; then echo >> $0; fi\nexec $1 specimen clean\n";
     let built = "build = \"sh -c 'cp program $TARGET_BIN && chmod +x $TARGET_BIN'\"\nrun = '$TARGET_BIN $BOURDON'";
-    let lab = Lab::new().file("program", program).experiment(beside_a_specimen(built));
+    let lab = Lab::beside_others().file("program", program).experiment(beside_a_specimen(built));
     lab.run(&["--target", "odd", "--blocks", "2"]).answers();
     let lab = lab.file("changes", "");
     let ended = lab.run(&["--target", "odd", "--blocks", "2", "--runs", "changed"]);
@@ -192,14 +193,15 @@ fn a_program_that_changes_in_the_run_is_not_launched_again() {
 fn a_build_that_bourdon_itself_has_no_room_for_ends_the_run_and_blames_no_target() {
     let fills = "run = '$BOURDON specimen clean'\nbuild = 'cp /dev/zero $TARGET_BIN'";
     let Some(disk) = Disk::new() else { return };
-    let lab = Lab::new().experiment(beside_a_specimen(fills)).env("XDG_CACHE_HOME", disk.path().to_string_lossy());
+    let lab =
+        Lab::beside_others().experiment(beside_a_specimen(fills)).env("XDG_CACHE_HOME", disk.path().to_string_lossy());
     let said = lab
         .run(&[])
         .exits(2)
         .says(&["odd cannot be built: ", " is full; make room there, or set XDG_CACHE_HOME and TMPDIR"]);
     assert!(!said.stderr.contains("absent: ") && lab.records().is_empty(), "{said:?}");
     drop(lab);
-    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'\nbuild = 'true'"));
+    let lab = Lab::beside_others().experiment(beside_a_specimen("run = '$BOURDON specimen clean'\nbuild = 'true'"));
     let lab = lab.file("taken", "");
     let taken = lab.path().join("taken").display().to_string();
     let lab = lab.env("XDG_CACHE_HOME", taken);
@@ -219,7 +221,7 @@ fn with_a_server_at(address: &str, ready: &str) -> Option<Lab> {
          HTTPServer(('{address}', int(os.environ['PORT'])), SimpleHTTPRequestHandler).serve_forever()\n"
     );
     let target = format!("run = 'python3 six.py'\n{ready}");
-    Some(Lab::new().file("six.py", script).experiment(beside_a_specimen(&target)))
+    Some(Lab::beside_others().file("six.py", script).experiment(beside_a_specimen(&target)))
 }
 
 #[test]
@@ -240,7 +242,7 @@ fn a_server_on_ipv6_alone_is_asked_in_vain_and_told_so() {
 fn a_path_that_answers_with_another_status_is_told_while_it_may_still_change() {
     let starting = "EVERY=1 $BOURDON specimen unavailable & until [ -e go ]; do sleep 0.05; done; kill $!; wait $!; \
                     exec $BOURDON specimen clean";
-    let lab = Lab::new().file("odd.sh", starting);
+    let lab = Lab::beside_others().file("odd.sh", starting);
     let lab =
         lab.experiment(beside_a_specimen("run = 'sh odd.sh'\nready_within = '600s'\nenv = { BOURDON = '$BOURDON' }"));
     let mut running = lab.start(&["run", FILE, "--target", "odd", "--blocks", "1"]);
@@ -265,7 +267,7 @@ fn a_socket_of_ipv6_that_takes_ipv4_is_the_targets_own() {
 #[test]
 fn time_in_which_bourdon_itself_stood_still_is_not_the_targets() {
     let serve = "touch begun; while ! test -e go; do sleep 0.02; done; exec $1 specimen clean\n";
-    let lab = Lab::new().file("serve.sh", serve);
+    let lab = Lab::beside_others().file("serve.sh", serve);
     let lab = lab.experiment(beside_a_specimen("run = 'sh serve.sh $BOURDON'\nready_within = '2s'"));
     let mut running = lab.start(&["run", FILE, "--target", "odd", "--blocks", "1"]);
     running.until("the target begins", || lab.path().join("begun").exists().then_some(()));
@@ -292,7 +294,7 @@ fn who_answers_on_a_targets_port_in_its_stead_is_not_measured() {
                   open('unfinished', 'w').write(os.environ['PORT'])\n\
                   os.replace('unfinished', 'port')\n\
                   server.serve_forever()\n";
-    let lab = Lab::new().file("astray.py", script);
+    let lab = Lab::beside_others().file("astray.py", script);
     let lab = lab.experiment(beside_a_specimen("run = 'python3 astray.py'\nready_within = '5s'"));
     let told = lab.path().join("port");
     let over = AtomicBool::new(false);
@@ -329,7 +331,7 @@ fn calls_of_the_system_that_always_fail_keep_no_run_from_its_end() {
         return;
     }
     for calls in ["shutdown", "ppoll"] {
-        let lab = Lab::new().experiment(short(1));
+        let lab = Lab::beside_others().experiment(short(1));
         let (traced, fault) = (format!("trace={calls}"), format!("inject={calls}:error=EINVAL"));
         let strace = ["timeout", "-k", "1", "60", "strace", "-f", "-o", "/dev/null", "-e", &traced, "-e", &fault];
         lab.bourdon_under(&strace, &["run", FILE]).answers();

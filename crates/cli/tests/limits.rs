@@ -13,7 +13,7 @@ fn a_load_without_threads_says_so() {
         return;
     }
     for processes in 1..=3 {
-        let lab = Lab::new().with_processes(processes);
+        let lab = Lab::beside_others().with_processes(processes);
         let said = lab.bourdon(&["load", "http://127.0.0.1:9", "-t", "3", "-c", "3", "-d", "100ms"]).exits(2);
         assert!(!said.stderr.contains("panicked"), "{said:?}");
         said.says(&["error: a generator thread cannot be started", "use fewer threads (-t)", "ulimit -u"]);
@@ -35,7 +35,8 @@ const NO_PORT_LEFT: [&str; 6] = [
 
 #[test]
 fn without_a_local_port_this_machine_is_named_and_nobody_waits_for_the_server() {
-    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'\nready_within = '1h'"));
+    let lab =
+        Lab::beside_others().experiment(beside_a_specimen("run = '$BOURDON specimen clean'\nready_within = '1h'"));
     let load = ["load", "http://127.0.0.1:40000/", "-c", "1", "-d", "100ms", "--warm-up", "0s"];
     let said = lab.bourdon_under(&NO_PORT_LEFT, &load);
     // Status 1 alone is bourdon's own, too: a bad answer, which this must not be.
@@ -53,7 +54,8 @@ fn without_a_local_port_this_machine_is_named_and_nobody_waits_for_the_server() 
 
 #[test]
 fn a_loopback_that_is_down_is_this_machines_and_said_at_once() {
-    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'\nready_within = '1h'"));
+    let lab =
+        Lab::beside_others().experiment(beside_a_specimen("run = '$BOURDON specimen clean'\nready_within = '1h'"));
     let said = lab.bourdon_under(&["unshare", "--net"], &["run", FILE, "--target", "odd", "--blocks", "1"]);
     if said.status == Some(1) && said.stderr.starts_with("unshare:") {
         return eprintln!("NOT RUN: this machine gives no network namespace: {said:?}");
@@ -67,19 +69,19 @@ fn a_loopback_that_is_down_is_this_machines_and_said_at_once() {
 
 #[test]
 fn too_few_open_files_for_one_connection_are_not_cured_by_fewer() {
-    let lab = Lab::new().through("prlimit --nofile=64");
+    let lab = Lab::beside_others().through("prlimit --nofile=64");
     let said = lab.bourdon(&["load", "http://127.0.0.1:9", "-c", "1"]).exits(2);
     assert!(!said.stderr.contains("-c 0"), "{said:?}");
     said.says(&["1 connection needs 65 open files, and 64 are allowed here; raise the limit (ulimit -Hn"]);
     drop(lab);
-    let lab = Lab::new().through("prlimit --nofile=80");
+    let lab = Lab::beside_others().through("prlimit --nofile=80");
     lab.bourdon(&["load", "http://127.0.0.1:9", "-c", "17"]).exits(2).says(&["use at most -c 16, or raise"]);
 }
 
 #[test]
 fn too_little_stack_is_said_and_not_died_of() {
     for kib in [64, 256] {
-        let lab = Lab::new().through(&format!("prlimit --stack={}", kib * 1024));
+        let lab = Lab::beside_others().through(&format!("prlimit --stack={}", kib * 1024));
         let said = lab.bourdon(&["load", "http://127.0.0.1:9"]).exits(2);
         said.says(&["the stack may have", "KiB here, and bourdon needs 1024; raise the limit (ulimit -s 8192)"]);
     }
@@ -88,7 +90,8 @@ fn too_little_stack_is_said_and_not_died_of() {
 #[test]
 fn a_run_whose_file_may_not_grow_says_so_and_is_resumed() {
     // Room for the file that every target is given, and not for the record of so many launches.
-    let lab = Lab::new().experiment(CLEAN_AND_SERIALISED.replace("200ms", "50ms").replace("blocks = 6", "blocks = 14"));
+    let lab = Lab::beside_others()
+        .experiment(CLEAN_AND_SERIALISED.replace("200ms", "50ms").replace("blocks = 6", "blocks = 14"));
     let stopped = lab.bourdon_under(&["prlimit", "--fsize=66000"], &["run", FILE]).exits(2);
     stopped.says(&["events.jsonl: File too large", "raise the limit of a file's size (ulimit -f)", "then resume: "]);
     lab.nothing_is_left();
@@ -100,7 +103,7 @@ fn a_run_whose_file_may_not_grow_says_so_and_is_resumed() {
 
 #[test]
 fn without_room_for_its_file_a_launch_says_so() {
-    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'"));
+    let lab = Lab::beside_others().experiment(beside_a_specimen("run = '$BOURDON specimen clean'"));
     let said = lab.bourdon_under(&["prlimit", "--fsize=20000"], &["run", FILE]).exits(2);
     said.says(&["cannot make the scratch folder", "File too large", "raise the limit of a file's size (ulimit -f)"])
         .says(&["odd cannot be launched", "then resume: "]);
@@ -112,7 +115,7 @@ fn without_room_for_its_file_a_launch_says_so() {
 
 #[test]
 fn a_launch_whose_output_cannot_be_kept_is_made_when_the_run_is_resumed() {
-    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'"));
+    let lab = Lab::beside_others().experiment(beside_a_specimen("run = '$BOURDON specimen clean'"));
     lab.run(&["--blocks", "1"]).answers();
     let record = lab.record();
     // What the first launch of the next block would be the file of.
@@ -132,7 +135,7 @@ fn a_launch_whose_output_cannot_be_kept_is_made_when_the_run_is_resumed() {
 
 #[test]
 fn a_load_whose_document_may_not_grow_says_so() {
-    let lab = Lab::new();
+    let lab = Lab::beside_others();
     let server = specimens::start(Settings::new(Kind::Clean), LogSink::None).unwrap();
     let url = format!("http://{}/rest/hello", server.address());
     let load = ["load", &url, "-c", "1", "-d", "100ms", "--warm-up", "0", "-o", "it.json"];
@@ -142,7 +145,7 @@ fn a_load_whose_document_may_not_grow_says_so() {
 
 #[test]
 fn what_a_full_disk_does_not_take_is_said() {
-    let lab = Lab::new();
+    let lab = Lab::beside_others();
     let server = specimens::start(Settings::new(Kind::Clean), LogSink::None).unwrap();
     let url = format!("http://{}/rest/hello", server.address());
     let said = lab.bourdon(&["load", &url, "-n", "50", "--histogram-log", "/dev/full"]).exits(2);
@@ -157,7 +160,7 @@ fn what_a_full_disk_does_not_take_is_said() {
 #[test]
 fn what_is_started_has_the_usual_signals() {
     let target = "run = 'sh serve.sh $BOURDON'";
-    let lab = Lab::new().experiment(beside_a_specimen(target));
+    let lab = Lab::beside_others().experiment(beside_a_specimen(target));
     let lab = lab.file("serve.sh", "grep Sig /proc/self/status > signals; exec $1 specimen clean");
     // Whatever bourdon itself was started with.
     let odd = ["env", "--block-signal=CHLD,TERM,USR1", "--ignore-signal=CHLD,QUIT,USR2"];
@@ -177,7 +180,7 @@ fn a_working_directory_that_may_not_be_entered_is_said() {
     if !is_root() {
         return;
     }
-    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'")).with_processes(100);
+    let lab = Lab::beside_others().experiment(beside_a_specimen("run = '$BOURDON specimen clean'")).with_processes(100);
     let closed = lab.path().join("closed");
     std::fs::create_dir(&closed).unwrap();
     std::fs::set_permissions(&closed, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
@@ -189,7 +192,7 @@ fn a_working_directory_that_may_not_be_entered_is_said() {
 
 #[test]
 fn without_a_home_what_is_not_built_is_launched() {
-    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'"));
+    let lab = Lab::beside_others().experiment(beside_a_specimen("run = '$BOURDON specimen clean'"));
     let nowhere = ["env", "--unset=HOME", "--unset=XDG_CACHE_HOME", "--unset=XDG_STATE_HOME"];
     lab.bourdon_under(&nowhere, &["run", FILE, "--target", "odd", "--blocks", "1"]).answers();
     let lab = lab.experiment(beside_a_specimen("build = 'true'\nrun = '$BOURDON specimen clean'"));

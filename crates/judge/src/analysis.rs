@@ -1,6 +1,6 @@
 use model::{
     ANALYSIS_SCHEMA, Analysis, CellAnalysis, ClaimAnalysis, ClaimChance, Environment, Plan, RankGroup, Reconstruction,
-    TrialCount, TrialRecord, TrialStage, VoidTrial,
+    Target, TargetInfo, TrialCount, TrialRecord, TrialStage, VoidTrial,
 };
 
 use crate::launch::Launch;
@@ -41,6 +41,7 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         absent: plan.absent.clone(),
         relative_rates: plan.relative_rates.clone(),
         reconstructions: reconstructions(plan),
+        targets: targets(plan),
         cells,
         groups,
         comparisons,
@@ -83,6 +84,17 @@ fn ranked(mut groups: Vec<RankGroup>, settled: bool) -> Vec<RankGroup> {
 fn reconstructions(plan: &Plan) -> Vec<Reconstruction> {
     let of = |text: &String, name: &String| Reconstruction { target: name.clone(), text: text.clone() };
     plan.targets.iter().filter_map(|target| Some(of(target.reconstruction.as_ref()?, &target.name))).collect()
+}
+
+/// Those that have a description.
+fn targets(plan: &Plan) -> Vec<TargetInfo> {
+    let described = plan.targets.iter().filter(|target| !target.about.is_empty());
+    let of = |target: &Target| TargetInfo {
+        target: target.name.clone(),
+        framework: target.framework.clone(),
+        about: target.about.clone(),
+    };
+    described.map(of).collect()
 }
 
 /// How many trials there are, and what became of those that do not count.

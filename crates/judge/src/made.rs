@@ -147,7 +147,7 @@ impl Made {
             return;
         }
         let together = self.with_those_before(launch);
-        let Some(cause) = launch.judgement.unsliced.or(together) else { return };
+        let Some(cause) = together.or(launch.judgement.unsliced) else { return };
         let was_seen = |it: &Sighting| it.cell == cell && it.block != block;
         let is_sure =
             together.is_some() || self.has_one_block || is_certain(launch, cause) || self.seen.iter().any(was_seen);

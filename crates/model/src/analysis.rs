@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     AbsentTarget, Arm, Cell, CellLaunch, CellQuantile, CellRemarks, ClaimAnalysis, ClaimChance, Course, Died,
     Environment, Failing, Finding, InvariantCheck, Launches, MarkNote, Measured, MemoryCount, MemorySlope, Metric,
-    NoProfile, Population, ProfiledBy, ProfiledFunction, RankChance, Reason, RelativeRate, Rotated, Shift, Unranked,
-    Why, Withheld, WrongReply,
+    NoProfile, Population, ProfiledBy, ProfiledFunction, RankChance, Reason, RelativeRate, Rotated, Shift, TargetInfo,
+    Unranked, Why, Withheld, WrongReply,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
@@ -54,6 +54,9 @@ pub struct Analysis {
     pub relative_rates: Vec<RelativeRate>,
     /// Targets that are bourdon's reconstruction of something, with the sentence that says so.
     pub reconstructions: Vec<Reconstruction>,
+    /// What each target is; empty of saved loads, and in analyses of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<TargetInfo>,
     /// One entry a cell.
     pub cells: Vec<CellAnalysis>,
     /// Pairs of targets under the same conditions.

@@ -77,6 +77,18 @@ impl Target {
     }
 }
 
+/// What a target is, by its own description.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetInfo {
+    /// The target.
+    pub target: String,
+    /// Framework and version; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub framework: String,
+    /// One sentence.
+    pub about: String,
+}
+
 /// The endpoint that names what serves a request.
 pub const WHOAMI: &str = "/whoami";
 

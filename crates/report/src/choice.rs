@@ -5,7 +5,7 @@ use model::{Analysis, CellAnalysis, Comparison, ComparisonVerdict, Metric, Popul
 use crate::cell_words::{cpu, memory, with_failures};
 use crate::conditions::Conditions;
 use crate::format::{duration_us, number};
-use crate::words::{at_least, latency, listed};
+use crate::words::{at_least, bracketed, latency, listed};
 
 /// A need with who serves it best, and under which conditions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,14 +67,15 @@ fn best(group: &RankGroup, cells: &[&CellAnalysis], comparisons: &[Comparison]) 
     let mut first: Vec<String> =
         group.ranks.iter().filter(|rank| rank.rank == Some(1)).map(|rank| rank.target.clone()).collect();
     first.sort();
+    let figure_of = |target: &String| figure(group.metric, cells.iter().find(|cell| cell.levels.target() == target)?);
     let said = match &first[..] {
         [] => open(group, cells, comparisons),
-        [only] => {
-            let cell = cells.iter().find(|cell| cell.levels.target() == only);
-            let figure = cell.and_then(|cell| figure(group.metric, cell));
-            figure.map_or_else(|| only.clone(), |figure| format!("{only}: {figure}"))
+        [only] => figure_of(only).map_or_else(|| only.clone(), |figure| format!("{only}: {figure}")),
+        tied => {
+            let with_figure =
+                |target: &String| format!("{target}{}", bracketed(&figure_of(target).unwrap_or_default()));
+            format!("{} are tied", listed(&tied.iter().map(with_figure).collect::<Vec<_>>()))
         }
-        tied => format!("{} are tied", listed(tied)),
     };
     said + &close_to(&first, group, comparisons)
 }
@@ -124,22 +125,30 @@ fn open(group: &RankGroup, cells: &[&CellAnalysis], comparisons: &[Comparison]) 
 
 fn figure(metric: Metric, cell: &CellAnalysis) -> Option<String> {
     Some(match metric {
-        Metric::Throughput => {
-            let rate = format!("{} requests/s", number(cell.throughput.estimate?));
-            with_failures(at_least(cell.at_least, rate), cell.errors)
-        }
-        Metric::P99 => latency(cell.latency_us.p99.estimate?, cell.latency_us.censored),
+        Metric::Throughput => rate(cell)?,
+        Metric::P99 => latency(cell.latency_us.p99.estimate?, cell.latency_us.censored) + &at_its_rate(cell),
         Metric::CpuPerRequest => {
             cell.cpu_us_per_request.estimate?;
             cpu(cell)
         }
         Metric::PeakMemory => {
             cell.peak_memory_bytes.estimate?;
-            memory(cell)
+            memory(cell) + &at_its_rate(cell)
         }
         Metric::TimeToReady => duration_us(1e3 * cell.time_to_ready_ms.estimate?),
         _ => return None,
     })
+}
+
+fn rate(cell: &CellAnalysis) -> Option<String> {
+    let rate = format!("{} requests/s", number(cell.throughput.estimate?));
+    Some(with_failures(at_least(cell.at_least, rate), cell.errors))
+}
+
+/// What it served meanwhile, where that is its own: who serves next to nothing needs little memory.
+fn at_its_rate(cell: &CellAnalysis) -> String {
+    let is_given = cell.latency_us.population == Population::Response;
+    rate(cell).filter(|_| !is_given).map_or(String::new(), |rate| format!(" at {rate}"))
 }
 
 impl Choice {

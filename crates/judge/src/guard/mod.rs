@@ -11,7 +11,7 @@ mod spill;
 mod tests;
 mod warming;
 
-use model::{Interval as Step, Mark, Measurement, Metric, NS_PER_S, Observation, Scale};
+use model::{Interval as Step, Mark, Measurement, Metric, NS_PER_S, Observation, Scale, TICK_NS};
 
 pub(crate) use doubt::{Doubt, MARKS};
 pub(crate) use range::{Range, range};
@@ -23,9 +23,9 @@ use crate::launch::Launch;
 use crate::limit::most_without_the_generator;
 use crate::records::Records;
 use crate::slices;
-use crate::statistics::{Interval, share_interval, t_interval_at};
+use crate::statistics::{Interval, mean, share_interval, t_interval_at};
 use crate::steps;
-use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED, HALVES_CONFIDENCE, TARGET_BUSY, TOLD_APART};
+use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED, TARGET_BUSY, TOLD_APART};
 
 /// One launch of a cell, and what may be doubted of it.
 struct Guarded<'a> {
@@ -134,8 +134,8 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         Doubt::Spill | Doubt::SharedMemory => launch.rounds.is_some(),
         Doubt::Waking => {
             let is_closed = Asked::from(&records.plan.cells[cell]).is_closed();
-            let least = if metric == Metric::CpuPerRequest { least_waking(records, cell, launch) } else { 0.0 };
-            spill::is_woken_at_a_price(launch, metric, is_closed, least)
+            let apart = if metric == Metric::CpuPerRequest { waking_apart(records, cell, launch) } else { 0.0 };
+            spill::is_woken_at_a_price(launch, metric, is_closed, apart)
         }
         Doubt::BetweenLooks => metric == Metric::PeakMemory,
         Doubt::Unwaited => metric == Metric::CpuPerRequest && launch.lacks_cpu(),
@@ -144,28 +144,35 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
     }
 }
 
-/// Logarithm of a launch's rate by times ÷ the one that was counted. None where requests failed, which are in flight and have no time.
+/// Logarithm of a launch's rate by times ÷ the one that was counted. None where so many requests had no reply, which are in flight and
+/// have no time, that these could make a difference.
 fn log_by_times(launch: &Launch) -> Option<f64> {
     let measured = launch.measured()?;
-    let sent = measured.latency_us.felt()?;
-    let has_all = sent.failed as f64 <= TOLD_APART * sent.count as f64 && measured.accounting.failures() == 0;
-    let in_flight = measured.residence.in_flight_s / measured.window_s;
-    let share = in_flight / (sent.mean? / 1e6) / completions_per_s(measured);
-    Some(share.ln()).filter(|log| has_all && log.is_finite())
+    let books = &measured.accounting;
+    let unanswered = books.failures().saturating_sub(books.bad_status.saturating_add(books.bad_body));
+    let longest_s = launch.record.slices.iter().map(|slice| slice.length_s).fold(0.0, f64::max);
+    let in_flight_s = measured.residence.in_flight_s;
+    let is_known = unanswered as f64 * longest_s <= TOLD_APART * in_flight_s;
+    // Times are rounded up to the next tick.
+    let mean_s = measured.latency_us.felt()?.mean? / 1e6 - TICK_NS as f64 / 2e9;
+    let share = in_flight_s / measured.window_s / mean_s / completions_per_s(measured);
+    Some(share.ln()).filter(|log| is_known && log.is_finite())
 }
 
-/// The least share of its CPU that waking took either of two targets that went round, for who holds them against each other; of others
-/// the launch's own. One that served nothing took nothing.
-fn least_waking(records: &Records, cell: usize, launch: &Launch) -> f64 {
-    let own = share_of_waking(launch);
+/// By how much more of its CPU waking took a target, as a mean over its launches, than the one of the same conditions that it took least;
+/// nothing but where two are compared and went round. Launches that served nothing do not count.
+fn waking_apart(records: &Records, cell: usize, launch: &Launch) -> f64 {
     if records.plan.comparison.is_none() || launch.rounds.is_none() {
-        return own;
+        return 0.0;
     }
+    let of = |cell: usize| {
+        let served = |of: &&Launch| of.rounds.is_some() && of.value(Metric::CpuPerRequest).is_some();
+        mean(&records.valid(cell).filter(served).map(share_of_waking).collect::<Vec<_>>())
+    };
     let conditions = records.plan.cells[cell].levels.conditions();
     let cells = records.plan.cells.iter().enumerate().filter(|(_, other)| other.levels.conditions() == conditions);
-    let launches = cells.filter_map(|(at, _)| records.launch(at, launch.record.block));
-    let served = launches.filter(|other| other.rounds.is_some() && other.value(Metric::CpuPerRequest).is_some());
-    served.map(share_of_waking).fold(own, f64::min)
+    let least = cells.filter_map(|(at, _)| of(at)).reduce(f64::min);
+    of(cell).zip(least).map_or(0.0, |(own, least)| own - least)
 }
 
 /// Marks of a latency that is the generator's doing.
@@ -219,8 +226,8 @@ impl<'a> Guarded<'a> {
     fn without_others(&self, metric: Metric, value: f64) -> Range {
         let (of, is_closed) = ((metric, value), self.asked.is_closed());
         let spill = self.has(Doubt::Spill).then(|| spill::range(self.launch, of, is_closed));
-        let least = || least_waking(self.records, self.cell, self.launch);
-        let waking = self.has(Doubt::Waking).then(|| spill::waking(self.launch, of, is_closed, least()));
+        let apart = || waking_apart(self.records, self.cell, self.launch);
+        let waking = self.has(Doubt::Waking).then(|| spill::waking(self.launch, of, is_closed, apart()));
         [spill, waking].into_iter().flatten().fold(self.without_noise(metric), Range::times)
     }
 
@@ -269,13 +276,14 @@ impl<'a> Guarded<'a> {
     /// the mean time of those that were sent in the windows (Little). All of these times are known, for a slice ends when
     /// nothing is in flight any more, and none of them is favoured (Wald). Counts differ from it where some replies take longer
     /// than the lead-in: each connection begins a slice with a new request, so that at first fewer of the long ones end than
-    /// begin. A stall at the edge of a window moves one launch either way; what the load itself does shows in all of them.
+    /// begin. A stall at the edge of a window moves one launch either way; what the load itself does shows in all of them. Where
+    /// replies overtake each other it is too high: the last requests of a slice wait for no newcomers.
     fn by_times(&self) -> Option<f64> {
         if !self.asked.is_closed() || self.launch.rounds.is_none() {
             return None;
         }
         let logs: Vec<f64> = self.records.valid(self.cell).filter_map(log_by_times).collect();
-        let shown = t_interval_at(&logs, HALVES_CONFIDENCE)?;
+        let shown = t_interval_at(&logs, CONFIDENCE)?;
         let is_of_all = shown.low > 0.0 || shown.high < 0.0;
         (is_of_all && shown.estimate.abs() > TOLD_APART.ln_1p()).then(|| shown.estimate.exp())
     }

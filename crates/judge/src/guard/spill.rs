@@ -48,8 +48,8 @@ pub(crate) fn put_off(launch: &Launch, (metric, value): (Metric, f64), is_closed
 /// and its prelude: of a quantile all of these requests are taken in; and of a closed load, whose connections wait all the
 /// time, a mean and a rate have all that was waited.
 ///
-/// `least` is the least share of its CPU that waking took any target of the same turns.
-pub(super) fn waking(launch: &Launch, of: (Metric, f64), is_closed: bool, least: f64) -> Range {
+/// `apart` is how much more of its CPU waking took this target than another of the same turns.
+pub(super) fn waking(launch: &Launch, of: (Metric, f64), is_closed: bool, apart: f64) -> Range {
     let waited = match of.0 {
         // What is waited for without a CPU costs none.
         Metric::CpuPerRequest | Metric::GcPause => 1.0,
@@ -58,7 +58,7 @@ pub(super) fn waking(launch: &Launch, of: (Metric, f64), is_closed: bool, least:
         _ => 1.0,
     };
     let used = match of.0 {
-        Metric::CpuPerRequest => Range { low: 1.0, high: 1.0 + waking_in_doubt(launch, least) },
+        Metric::CpuPerRequest => Range { low: 1.0, high: 1.0 + waking_in_doubt(launch, apart) },
         _ => with_this_in_its_slices(launch, of, is_closed, excess_s(launch)),
     };
     // What used a CPU may have kept nobody waiting, and what was waited for may have used none.
@@ -66,19 +66,19 @@ pub(super) fn waking(launch: &Launch, of: (Metric, f64), is_closed: bool, least:
 }
 
 /// Whether waking a target took more than threads and caches take that wake, as far as the metric goes.
-pub(super) fn is_woken_at_a_price(launch: &Launch, metric: Metric, is_closed: bool, least: f64) -> bool {
+pub(super) fn is_woken_at_a_price(launch: &Launch, metric: Metric, is_closed: bool, apart: f64) -> bool {
     let (waiting, ratio) = if is_closed { (WAKING, WAITING_RATIO) } else { (WAITING_OPEN, WAITING_RATIO_OPEN) };
     let is_longer = || launch.woken.as_ref().is_some_and(|woken| woken.ratio(metric) > ratio);
     let has_waited = || metric != Metric::CpuPerRequest && (share_of_waiting(launch) > waiting || is_longer());
-    let is_dearer = || metric == Metric::CpuPerRequest && waking_in_doubt(launch, least) > WAKING_APART;
+    let is_dearer = || metric == Metric::CpuPerRequest && waking_in_doubt(launch, apart) > WAKING_APART;
     share_of_waking(launch) > WAKING || is_dearer() || has_waited()
 }
 
 /// What of its CPU per request is in doubt because of what waking it took: all of that where it is much, else what it took more than
 /// another target of the same turns, for a ratio of the two has that much in it.
-fn waking_in_doubt(launch: &Launch, least: f64) -> f64 {
+fn waking_in_doubt(launch: &Launch, apart: f64) -> f64 {
     let share = share_of_waking(launch);
-    if share > WAKING { share } else { (share - least).max(0.0) }
+    if share > WAKING { share } else { apart }
 }
 
 /// How long requests that woke a target waited beyond what others did, as a share of what all in its slices waited.

@@ -294,6 +294,8 @@ fn who_is_not_slow_at_first_by_more_than_chance_and_a_small_change_is_not() {
     let few = in_halves(9, |_| [1_500.0, 1_000.0]);
     let mut older = in_halves(40, |_| [1_500.0, 1_000.0]);
     older[7].halves = None;
+    assert!(slow_after_idling(true, &older).is_some(), "one that does not tell does not silence the others");
+    older.iter_mut().skip(9).for_each(|slice| slice.halves = None);
     let mut warm_up = in_halves(11, |_| [1_500.0, 1_000.0]);
     warm_up.iter_mut().take(2).for_each(|slice| slice.round = 0);
     for (slices, what) in

@@ -97,7 +97,7 @@ pub(crate) fn unsettled(
 type OfSlices<'a> = &'a dyn Fn(&[Slice]) -> Option<UnslicedCause>;
 
 /// What the slices of several blocks of one server show together, where each launch has too few to show it alone: by all of them more
-/// than chance, and of two blocks each as much.
+/// than chance and the limit, and of two blocks the mean of each more than the limit.
 pub(crate) fn over_blocks(is_closed: bool, blocks: &[&[Slice]]) -> Option<UnslicedCause> {
     let all: Vec<Slice> = blocks.concat();
     let slower_at_last = |slices: &[Slice]| match is_closed {
@@ -173,9 +173,9 @@ pub(super) fn dear_after_idling(is_closed: bool, slices: &[Slice]) -> Option<Uns
 }
 
 /// By what share one part of the slices is slower, or dearer, than another, and how many slices that is the mean of, where it is more
-/// than chance and this limit. None of too few slices, and where one of them does not tell, as in older records.
+/// than chance and this limit. None of too few slices that tell, as in older records.
 fn longer(slices: &[Slice], limit: f64, log_ratio: impl Fn(&Slice) -> Option<f64>) -> Option<(f64, usize)> {
-    let slower: Vec<f64> = measured(slices).map(log_ratio).collect::<Option<_>>()?;
+    let slower: Vec<f64> = measured(slices).filter_map(log_ratio).collect();
     let bounded: Vec<f64> = slower.iter().map(|log| log.clamp(-HALVES_MOST.ln(), HALVES_MOST.ln())).collect();
     let shown = t_interval_at(&bounded, HALVES_CONFIDENCE)?;
     let is_slow = shown.low > 0.0 && shown.estimate > limit.ln_1p() && slower.len() >= HALVES_SLICES;

@@ -1,5 +1,5 @@
 use maud::{Markup, html};
-use model::{Analysis, ClaimAnalysis, ClaimVerdict, Mark, Reconstruction, Timeline};
+use model::{Analysis, ClaimAnalysis, ClaimVerdict, Mark, Reconstruction, TargetInfo, Timeline};
 
 use super::{bad, beside, cautions, class, launches, list, over_time, table, text};
 use super::{choice, frame, profile};
@@ -117,6 +117,7 @@ fn tables(analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>], pi
         section #figures {
             h2 { "Figures" }
             (list(conditions.notes().iter().cloned()))
+            (targets(analysis))
             (beside(pictures, Subject::Tables))
             @for (at, group) in groups.iter().enumerate() {
                 section {
@@ -126,6 +127,22 @@ fn tables(analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>], pi
                     (beside(pictures, Subject::Table(at)))
                     (launches::of(&group.title, &of_group(group)))
                 }
+            }
+        }
+    }
+}
+
+/// What each target is: names are short.
+fn targets(analysis: &Analysis) -> Markup {
+    let said = |it: &TargetInfo| match it.framework.as_str() {
+        "" => it.about.clone(),
+        framework => format!("{framework}. {}", it.about),
+    };
+    html! {
+        @if !analysis.targets.is_empty() {
+            details #targets {
+                summary { "What each target is" }
+                dl { @for it in &analysis.targets { div { dt { (text(&it.target)) } dd { (text(&said(it))) } } } }
             }
         }
     }

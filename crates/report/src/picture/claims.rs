@@ -31,7 +31,7 @@ pub(super) fn draw(analysis: &Analysis, says: &str) -> Option<Drawn> {
     }
     unread.iter().for_each(|claim| words_of(&mut sheet, claim, analysis));
     let shown = |glyph: Glyph| read.iter().any(|claim| claim.measured.estimate.is_some() && glyph_of(claim) == glyph);
-    let mut key = vec![(Glyph::Shade, "asked by the claim")];
+    let mut key = vec![(Glyph::Shade, "where the claim holds")];
     key.extend(shown(Glyph::Dot).then_some((Glyph::Dot, "measured, with its 95 % interval")));
     key.extend(shown(Glyph::Open).then_some((Glyph::Open, "measured, without a verdict")));
     let published = read.iter().any(|claim| claim.published.is_some());
@@ -66,7 +66,7 @@ impl Panel<'_> {
         let log = axis.as_ref().is_some_and(|axis| axis.scale.steps == Steps::Log).then_some("log scale");
         let scale: Vec<&str> = [unit_words(unit)].into_iter().chain(log).filter(|words| !words.is_empty()).collect();
         let asked = claim_words::bound(self.test.bound, |value| tick(value, unit));
-        sheet.line(("", &format!("Asked: {asked}")), ("small", &scale.join(", ")), 0.0);
+        sheet.line(("", &format!("Holds if {asked}")), ("small", &scale.join(", ")), 0.0);
         for claim in &self.claims {
             words_of(sheet, claim, analysis);
             if let Some(axis) = axis.as_ref().filter(|_| claim.measured.estimate.is_some()) {

@@ -1,7 +1,10 @@
 mod bursts;
 
-use model::{Analysis, Comparison, ComparisonVerdict, Environment, Mark, Metric, Plan, Slice, TrialRecord, Withheld};
+use model::{
+    Analysis, ComparePlan, Comparison, ComparisonVerdict, Environment, Mark, Metric, Plan, Slice, TrialRecord, Withheld,
+};
 
+use crate::guard::{Doubt, figure};
 use crate::records::Records;
 use crate::testing::{Session, cut, woke};
 
@@ -299,6 +302,48 @@ fn who_does_much_when_it_is_woken_is_neither_cheaper_nor_faster_for_it() {
     assert_eq!(rate(0.9, 0.3), SLOWER);
     assert_eq!(verdict(Metric::P99, 1.06, 1.0, 2.8, 2), taken_back, "a request may have waited for it");
     assert_eq!(verdict(Metric::PeakMemory, 1.0, 1.0, 2.8, 2).1, None);
+}
+
+#[test]
+fn of_two_that_are_compared_what_waking_takes_only_one_is_in_doubt() {
+    let plan = |draft: &mut model::Draft| {
+        draft.comparison = Some(ComparePlan {
+            old: "a".to_owned(),
+            new: "b".to_owned(),
+            primary: None,
+            gates: Vec::new(),
+            allow_undecided: false,
+            of_experiment: false,
+            revisions: Vec::new(),
+        });
+    };
+    // What each of the launches of `a` and of `b` used in its preludes, as a share of its slices' CPU, beyond what those requests cost.
+    let in_doubt = |shares: &dyn Fn(&TrialRecord) -> f64| {
+        let (alone, records) = sliced(&session(), |trial| {
+            let share = shares(trial);
+            for slice in &mut trial.slices {
+                let cost_s = slice.cpu_s / slice.replies as f64;
+                let more_s = share * slice.cpu_s;
+                slice.prelude.iter_mut().for_each(|prelude| prelude.cpu_s = prelude.replies as f64 * cost_s + more_s);
+            }
+        });
+        let of = |plan: &Plan| {
+            let records = Records::new(plan, &records);
+            let range = figure(&records, (0, 1), Metric::CpuPerRequest, &[Doubt::Waking], 0.95).unwrap();
+            range.high / range.low - 1.0
+        };
+        [of(&alone), of(&alone.with(plan).unwrap())]
+    };
+    let is_about = |found: f64, wanted: f64| (found - wanted).abs() < 0.001;
+    let [run, compared] = in_doubt(&|trial| if trial.cell == 0 { 0.025 } else { 0.005 });
+    assert!(run < 1e-9 && is_about(compared, 0.02), "{run}, {compared}: the difference, of a comparison");
+    let [_, compared] = in_doubt(&|_| 0.02);
+    assert!(compared < 1e-9, "{compared}: both alike");
+    // Scatter alone: each is above the other in half of the blocks.
+    let [_, compared] = in_doubt(&|trial| if trial.block % 2 == trial.cell as u32 { 0.02 } else { 0.01 });
+    assert!(compared < 1e-9, "{compared}");
+    let [run, compared] = in_doubt(&|_| 0.05);
+    assert!(is_about(run, 0.05) && is_about(compared, 0.05), "{run}, {compared}: all of much");
 }
 
 #[test]
