@@ -76,7 +76,7 @@ pub(crate) fn whereabouts(folder: &Path) -> String {
 /// Says that the analysis is not beside the record, and how it gets there.
 pub(crate) fn say_unkept(error: &LabError, folder: &Path) {
     let command = commands::on("report", folder);
-    say(format!("cannot keep the analysis: {error}\nthe record is untouched; make the analysis anew: {command}"));
+    say(format!("cannot keep the analysis: {error}\nthe record is untouched; make the analysis again: {command}"));
 }
 
 /// Says why the record may not be what the answer was made from.

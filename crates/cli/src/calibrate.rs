@@ -190,7 +190,7 @@ fn useless(file: &Path) -> String {
     let holds = earlier.map_or("the generator's limits stay unknown".to_owned(), |earlier| {
         format!("the calibration of {} still holds", earlier.measured_at.date())
     });
-    format!("not kept, for it says nothing: {holds}; calibrate again when nothing else keeps this machine busy")
+    format!("not kept, because no rate could be trusted: {holds}; calibrate again when the machine is idle")
 }
 
 fn unkept(path: &Path, error: &std::io::Error) -> String {

@@ -72,10 +72,10 @@ pub(crate) fn conduct(
 fn stopped(error: &LabError, path: &Path) -> Failure {
     let command = commands::resume(path);
     let cure = if error.is_change() {
-        "nothing more is launched, for it could not be recorded. Restore the file from a copy, see to it that nothing else \
+        "stopping, because further launches could not be recorded. Restore the file from a copy, make sure that nothing else \
          writes to the run folder"
     } else {
-        "what was measured is kept. Make room or mend that"
+        "what was measured is kept. Make room or fix that"
     };
     Failure::usage(format!("{error}\n{cure}, then resume: {command}"))
 }
@@ -105,8 +105,8 @@ fn say_unstarted(folder: &Path, Unstarted { target, why, started }: &Unstarted, 
     let resume = commands::resume(folder);
     let what = if *started { "ended under the load that shows its capacity" } else { "did not become ready" };
     say(format!(
-        "{target} {what}: {}\nwhat was measured is kept. If its command is wrong, correct it and begin \
-         anew; if something else was missing, mend that and resume: {resume}",
+        "{target} {what}: {}\nwhat was measured is kept. If its command is wrong, correct it and start a new run; if \
+         something else was missing, fix that and resume: {resume}",
         report::failed_words(why)
     ));
     if others {

@@ -177,7 +177,7 @@ impl RunProgress {
             let again = again.map_or(String::new(), |target| format!(", one of them {target} again for the noise"));
             let anew = match std::mem::take(&mut self.block_anew) {
                 0 => String::new(),
-                anew => format!(", {anew} of them launched anew, alone"),
+                anew => format!(", {anew} of them launched again, alone"),
             };
             say(format!("block {}: {}{again}{anew}{not_up}", self.block, counted(trials, "trial", "trials")));
         }
@@ -212,8 +212,8 @@ fn lagging(untold: &[String], recorded: usize) -> String {
     let more = if untold.len() > NAMED { ", …" } else { "" };
     let trials = counted(recorded as u64, "recorded trial", "recorded trials");
     format!(
-        "note: events.jsonl does not tell how {} of {trials} ended ({named}{more}): its end was cut off, or it was removed. It \
-         is told on from here; the record and the answer lack nothing",
+        "note: events.jsonl does not say how {} of {trials} ended ({named}{more}): it was truncated or removed. New events \
+         are appended; the record and the answer are complete",
         untold.len()
     )
 }

@@ -130,8 +130,8 @@ fn refuse_differing(all: impl IntoIterator<Item = (String, String, String)>) -> 
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "this is not what the run was begun with, and its trials would not belong together:{}\nresume it where all is as it \
-         was, or begin a new run",
+        "this does not match what the run started with, so its trials would not be comparable:{}\nresume it in the original \
+         setup, or start a new run",
         lines.concat()
     )))
 }
@@ -146,7 +146,8 @@ fn check_cpus(plan: &Plan) -> Result<(), Failure> {
     }
     let list = |cpus: &BTreeSet<u32>| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     Err(Failure::usage(format!(
-        "the run needs CPU {}, and this machine gives CPU {}; resume it where all are (see `taskset -p $$`), or begin anew",
+        "the run needs CPU {}, but only CPU {} is available; resume it where all are available (see `taskset -p $$`), or \
+         start a new run",
         list(&missing),
         list(&given)
     )))

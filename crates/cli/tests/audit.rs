@@ -62,7 +62,7 @@ fn figures_that_are_printed_as_no_number_are_named() {
     let text = "Running 10s test @ http://h/\n  2 threads and 10 connections\n  Thread Stats   Avg      Stdev     Max   +/- Stdev\n    \
                 Latency   -nanus   -nanus   0.00us    -nan%\n  0 requests in 10.00s, 0.00B read\nRequests/sec:      0.00\n";
     let said = audit_of(text, &["-"]).exits(0);
-    said.says(&["not numbers 3 figures are printed as `nan` or `inf`, which nobody measured"]);
+    said.says(&["not numbers 3 figures are printed as `nan` or `inf`: the tool divided by zero"]);
 }
 
 #[test]

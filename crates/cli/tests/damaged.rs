@@ -289,7 +289,7 @@ fn a_plan_that_nobody_can_carry_out_is_refused() {
         damaged(&|plan| plan["cells"][0]["load"]["load_model"] = open(rate).into()).says(&["cell 1: `rate_per_s = "]);
     }
     let missing = damaged(&|plan| plan["target_cpus"] = toml::Value::Array(vec![1023.into()]));
-    missing.says(&["the run needs CPU 1023", "this machine gives CPU"]);
+    missing.says(&["the run needs CPU 1023, but only CPU ", " is available; resume it"]);
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn a_run_without_one_right_reply_ends_with_its_first_block_and_says_what_was_exp
         .replace("path = \"/rest/hello\"", "path = \"/rest/hello\", expect_body = \"Hello world\"");
     let lab = Lab::beside_others().experiment(&wrong);
     let run = lab.run(&["--target", "odd", "--blocks", "6"]).exits(1);
-    let said = "done: not one reply of odd was right, and further blocks would show the same; correct the server";
+    let said = "done: not one reply of odd was right, and more blocks would show the same; fix the server";
     run.clone().says(&[said]).shows(&["Replies with wrong content: odd", "The first wrong reply of odd: "]);
     assert!(!run.stdout.contains("More blocks") && run.stdout.contains("Hello world"), "{run:?}");
     let record = lab.record();
@@ -119,7 +119,7 @@ fn a_comparison_of_which_one_side_dies_ends_with_the_block_that_shows_it_and_say
     let sides = ["--run", "$BOURDON specimen clean", "--run", "sh dying.sh $BOURDON", "--ready", "/ping"];
     let load = ["--path", "/rest/hello", "-d", "300ms", "--warm-up", "50ms", "-c", "4", "--blocks", "6"];
     let run = lab.bourdon(&[&["compare"], &sides[..], &load].concat()).exits(1);
-    run.clone().says(&["done: new died in every launch, and further blocks would show the same; correct the server"]);
+    run.clone().says(&["done: new died in every launch, and more blocks would show the same; fix the server"]);
     let said = "The server died: new in each of its 2 launches (it exited with status 7 under load). It printed last:";
     let shown = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let (first, rest) = shown.split_once("Nothing could be compared: no launch of ").unwrap();

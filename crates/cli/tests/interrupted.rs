@@ -80,7 +80,7 @@ fn a_run_is_resumed_with_the_program_that_it_began_with_or_not_at_all() {
     std::fs::remove_dir_all(lab.path().join("cache")).unwrap();
     let before = record.text("trials.jsonl");
     let refused = resume(&lab, "4").exits(2);
-    refused.says(&["odd was built as ", "Put its source and toolchain back as they were, or begin a new run"]);
+    refused.says(&["odd was built as ", "Put its source and toolchain back as they were, or start a new run"]);
     assert_eq!(record.text("trials.jsonl"), before);
     let lab = lab.file("serve.sh", serves);
     resume(&lab, "4").answers();
@@ -102,7 +102,7 @@ fn a_toolchain_is_asked_once_and_a_run_is_resumed_with_no_other() {
     let resume = |lab: &Lab, blocks| lab.bourdon(&["run", "--resume", record.name(), "--blocks", blocks]);
     resume(&lab, "3").answers();
     let (lab, before) = (lab.file("targets/odd/version.sh", "echo 1.3\n"), record.text("plan.toml"));
-    resume(&lab, "4").exits(2).says(&["toolchain of odd: 1.2, and now 1.3", "or begin a new run"]);
+    resume(&lab, "4").exits(2).says(&["toolchain of odd: 1.2, and now 1.3", "or start a new run"]);
     assert_eq!(record.text("plan.toml"), before, "what is refused asks for no more blocks");
 }
 
@@ -116,8 +116,7 @@ fn a_comparison_whose_gate_may_stay_open_is_resumed_and_reported_so() {
     let resume = ["run", "--resume", record.name()];
     lab.bourdon(&["report", record.name()]).exits(0);
     lab.bourdon(&resume).exits(0);
-    for (option, why) in [("--gate", "those that it was begun with"), ("--keep-going", "needs both servers to the end")]
-    {
+    for (option, why) in [("--gate", "those it started with"), ("--keep-going", "needs both servers to the end")] {
         let said = format!("{option} changes nothing about a comparison");
         lab.bourdon(&[&resume[..], &[option]].concat()).exits(2).says(&[&said, why, "leave it out"]);
     }

@@ -130,7 +130,7 @@ fn a_record_of_another_machine_kernel_or_bourdon_is_not_resumed_here_and_stays_a
         in_environment(&record, &here());
         in_environment(&record, &[(key, value)]);
         let refused = lab.bourdon(&["run", "--resume", record.name(), "--blocks", "3"]).exits(2);
-        refused.clone().says(&["not what the run was begun with", what, "begin a new run"]);
+        refused.clone().says(&["does not match what the run started with", what, "start a new run"]);
         assert_eq!(refused.stderr.matches(", and now ").count(), 1, "{refused:?}");
         assert_eq!((record.text("plan.toml"), record.text("trials.jsonl")), before);
     }

@@ -1,4 +1,4 @@
-//! `bourdon run` lets the load go round among the targets that share their conditions, where it can.
+//! `bourdon run` lets the load rotate among the targets that share their conditions, where it can.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod run_support;
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use run_support::{FILE, Json, Lab, Record};
 
 const TOGETHER: &str =
-    "Launches went round together: all targets were alive while the load went round among them, in 4 slices";
+    "Launches rotated: all targets ran at the same time while the load rotated among them, in 4 slices";
 
 /// Two targets in slices of 50 ms, with more in the file.
 fn experiment(targets: &str, blocks: u32) -> String {
@@ -65,7 +65,7 @@ fn two_targets_go_round_and_what_is_recorded_says_the_same_again() {
         assert_eq!(rotation_of_each(&record), [together.clone(), together]);
         let report = |format| lab.bourdon(&["report", record.name(), "--format", format]).answers();
         assert_eq!(report("json").stdout, run.stdout);
-        report("text").shows(&["Launches went round together"]);
+        report("text").shows(&["Launches rotated: all targets"]);
         report("markdown").shows(&[TOGETHER]);
         Some(())
     });
@@ -123,9 +123,9 @@ fn conditions_under_which_a_server_ends_idle_connections_are_launched_alone_and_
         let run = lab.run(&[]).answers();
         let record = lab.record();
         unless_too_busy(&record)?;
-        run.says(&["launched anew, alone"]);
+        run.says(&["launched again, alone"]);
         // Both do, so that neither is named.
-        let alone = ["Each launch was alone: ", "in slices: the server ends connections: "];
+        let alone = ["Each launch was alone: ", "with other targets: the server ends connections: "];
         let page = record.text("report.md");
         assert!([TOGETHER].iter().chain(&alone).all(|words| page.contains(words)), "{page}");
         let (mut last, mut round) = (BTreeMap::new(), BTreeSet::new());

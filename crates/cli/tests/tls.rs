@@ -133,6 +133,6 @@ fn a_cure_is_not_what_was_done_already() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("https://{}/", silent.local_addr().unwrap());
     let ended = bourdon(&["load", &url, "-n", "2", "--timeout", "100ms", "--insecure"]);
-    let said = "no TLS handshake came to its end in time; does the port speak plain http?";
+    let said = "no TLS handshake completed in time; does the port speak plain http?";
     assert!(ended.stderr.contains(said), "{ended:?}");
 }

@@ -92,7 +92,7 @@ pub enum BuildError {
     /// A run has begun with a program that is gone, and what is built now is another one.
     #[error(
         "{target} was built as {wanted} when the run began; that is no longer in {cache}, and building it now gives {made}. \
-         Put its source and toolchain back as they were, or begin a new run",
+         Put its source and toolchain back as they were, or start a new run",
         cache = cache.display()
     )]
     Another {

@@ -94,7 +94,7 @@ impl Ends {
         [
             (self.contradicted, ["is contradicted", "are contradicted"]),
             (self.inconclusive, inconclusive.each_ref().map(String::as_str)),
-            (self.not_refuted, ["is not refuted by so few cores", "are not refuted by so few cores"]),
+            (self.not_refuted, ["is not refuted on this few cores", "are not refuted on this few cores"]),
             (self.not_testable, ["cannot be tested here", "cannot be tested here"]),
         ]
         .into_iter()
@@ -134,7 +134,7 @@ pub(crate) fn why_withheld(why: Withheld) -> Option<&'static str> {
         Withheld::Disturbed | Withheld::Unbounded | Withheld::Rounds => "the machine was busy",
         Withheld::AtLeast => "the generator may have been the limit",
         Withheld::AtCeiling => "the handler delay allowed no more",
-        Withheld::Edges => "the edges of windows weigh as much",
+        Withheld::Edges => "edge effects are as large as the difference",
         Withheld::LittleCpu | Withheld::FewRequests | Withheld::FewCollections => "the windows were too short",
         Withheld::Warming | Withheld::Cold => "a server was not warm yet",
         Withheld::Censored => "requests were unfinished",
@@ -142,10 +142,10 @@ pub(crate) fn why_withheld(why: Withheld) -> Option<&'static str> {
         Withheld::Wrong => "replies were wrong",
         Withheld::Silent => "a server did not answer",
         Withheld::SharedMemory => "servers that run at the same time share memory",
-        Withheld::Waking => "a server did much or was slow when it was woken",
-        Withheld::BetweenLooks => "a server may have had more memory between two looks",
+        Withheld::Waking => "waking a server took extra CPU or time",
+        Withheld::BetweenLooks => "a server's memory may have peaked between two samples",
         Withheld::Unwaited => "CPU that processes of a server used may be missing",
-        Withheld::Spill => "a server used CPU in slices of others",
+        Withheld::Spill => "a server used CPU during other targets' slices",
         Withheld::Lateness => "much of a latency may be the generator's own",
     })
 }

@@ -87,8 +87,8 @@ impl Asker {
     pub(crate) fn anew(self, cure: String) -> String {
         match self {
             Asker::Load | Asker::Experiment | Asker::Commands => cure,
-            Asker::Runs => format!("both runs made anew, with {cure}"),
-            Asker::SavedLoads => format!("both loads made anew (bourdon load), with {cure}"),
+            Asker::Runs => format!("repeat both runs with {cure}"),
+            Asker::SavedLoads => format!("repeat both loads (bourdon load) with {cure}"),
         }
     }
 

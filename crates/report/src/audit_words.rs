@@ -274,8 +274,7 @@ pub fn remark_words(remark: &AuditRemark) -> String {
 
 fn not_numbers_words(figures: u64) -> String {
     format!(
-        "{} printed as `nan` or `inf`, which nobody measured: the tool divided by nothing, as where no request ended; it is as \
-         if they were not given",
+        "{} printed as `nan` or `inf`: the tool divided by zero, as it does if no request completed; treated as not given",
         counted(figures, "figure is", "figures are")
     )
 }

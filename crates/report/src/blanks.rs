@@ -68,7 +68,7 @@ fn blank(metric: Metric, blank: Blank) -> String {
         Blank::Unserved => "nothing was served in its windows".to_owned(),
         Blank::LittleCpu => {
             format!(
-                "the target used too little CPU in a window for a figure, which takes {LEAST_CPU}: a longer window would show it"
+                "the target used less CPU in a window than a figure needs ({LEAST_CPU}): a longer window would show it"
             )
         }
     }
@@ -83,7 +83,7 @@ pub(crate) fn no_rank(row: &Row<'_>) -> Option<String> {
         Unranked::NoP99 => "it has no p99",
         Unranked::Censored => "its p99 is only a lower bound",
         Unranked::Warming => "it was not warm yet",
-        Unranked::Thin => "it completed so few requests that the edges of the window weigh",
+        Unranked::Thin => "it completed so few requests per window that edge effects matter",
         Unranked::Open => return Some(format!("whether it is above or below {} is open", either(&row.open))),
         Unranked::Close => "it is too close to one whose place is open",
         Unranked::Alone => "no other here can be ranked",
@@ -103,14 +103,14 @@ pub(crate) fn counts(group: &Group<'_>) -> Vec<String> {
 /// What a figure of CPU lacks.
 pub(crate) fn cpu_words(cell: &CellAnalysis) -> Option<&'static str> {
     cell.cpu_at_least.then_some(
-        "processes of it may have ended without being waited for (SIGCHLD ignored, or SA_NOCLDWAIT), and the CPU that those used \
-         is counted for nobody: it may be more",
+        "child processes of it may have exited without being reaped (SIGCHLD ignored, or SA_NOCLDWAIT); their CPU time is not \
+         counted, so this may be too low",
     )
 }
 
 /// What a peak of memory lacks.
 pub(crate) fn peak_words(cell: &CellAnalysis) -> Option<&'static str> {
-    cell.peak_at_least.then_some("nobody knows what its processes had between two looks: it may be more")
+    cell.peak_at_least.then_some("it may have been higher between two samples")
 }
 
 /// What a figure of memory counts, where it is not the resident pages of one process.
@@ -119,8 +119,8 @@ pub(crate) fn memory_words(cell: &CellAnalysis) -> Option<&'static str> {
         MemoryCount::Resident => None,
         MemoryCount::Proportional => Some("several processes; what they share counts once (proportional, PSS)"),
         MemoryCount::ProportionalAtLeast => Some(
-            "several processes; what they share counts once (proportional, PSS), and in part what they share with other servers \
-             that run at the same time: alone it may be more",
+            "several processes; what they share counts once (proportional, PSS), and what they share with servers running \
+             alongside only in part: alone it may be higher",
         ),
         MemoryCount::ResidentSum => {
             Some("several processes; what they share counts in each, because this record has no proportional figure")

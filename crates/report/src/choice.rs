@@ -19,8 +19,8 @@ pub(crate) struct Choice {
 }
 
 /// What is to be known of all of them.
-pub(crate) const MEANING: &str = "By ranks on this machine, under these conditions. Tied: too close to call, in the order of the \
-                                  alphabet; where it is undecided who is first, nobody is named.";
+pub(crate) const MEANING: &str = "By rank on this machine, under these conditions. Tied: too close to call, listed \
+                                  alphabetically. No name is given if first place is undecided.";
 
 /// What somebody may want of a server, in the order in which it is told.
 const NEEDS: [Metric; 5] =

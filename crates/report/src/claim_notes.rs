@@ -14,9 +14,9 @@ pub fn claim_notes(claim: &ClaimAnalysis) -> Vec<String> {
     claim.notes.iter().map(|note| note_words(note, claim)).collect()
 }
 
-/// Why a claim cannot be tested: `a p99 needs 368 requests a launch, and there are 111 at most`.
+/// Why a claim cannot be tested: `a p99 needs 368 requests per launch, and at most 111 are possible`.
 pub fn never_enough_words(NeverEnough { metric, needed, most }: NeverEnough) -> String {
-    format!("a {metric} needs {} requests a launch, and there are {} at most", thousands(needed), thousands(most))
+    format!("a {metric} needs {} requests per launch, and at most {} are possible", thousands(needed), thousands(most))
 }
 
 fn note_words(note: &ClaimNote, claim: &ClaimAnalysis) -> String {
@@ -34,7 +34,7 @@ fn note_words(note: &ClaimNote, claim: &ClaimAnalysis) -> String {
             "{blocks} of {of} blocks are not used: a launch is void or missing, or a figure could not be estimated"
         ),
         ClaimNote::Unanswered { server, launches, of } => format!(
-            "no verdict: {} answered nothing right in {}, and leaving that out would favour it",
+            "no verdict: {} gave no correct reply in {}, and leaving those out would favour it",
             place(server),
             launches_of(*launches, *of)
         ),
@@ -60,10 +60,13 @@ fn note_words(note: &ClaimNote, claim: &ClaimAnalysis) -> String {
         ClaimNote::Correlated { correlation } => correlated(*correlation),
         ClaimNote::FewRequests { metric, server, needed, least, launches, of } => {
             let ([needed, least], launches) = ([needed, least].map(|of| thousands(*of)), launches_of(*launches, *of));
-            format!("a {metric} needs {needed} requests a launch; {} had fewer in {launches} ({least})", place(server))
+            format!(
+                "a {metric} needs {needed} requests per launch; {} had fewer in {launches} ({least})",
+                place(server)
+            )
         }
         ClaimNote::FewCollections { server, needed, least, launches, of } => format!(
-            "a p99 in slices needs {needed} garbage collections during a launch's slices; for {} fewer are known in {} ({least})",
+            "a p99 in slices needs {needed} garbage collections within each launch's slices; {} had fewer in {} ({least})",
             place(server),
             launches_of(*launches, *of)
         ),
@@ -90,15 +93,16 @@ fn correlated(correlation: f64) -> String {
 fn doubt_words(doubt: &ClaimDoubt) -> String {
     match doubt {
         ClaimDoubt::Generator { server, metric } => {
-            let of = if *metric == Metric::Throughput { "least" } else { "most" };
+            let bound = if *metric == Metric::Throughput { "a lower bound" } else { "an upper bound" };
             let metric = metric.words();
-            format!("the generator may have been the limit for {}: its {metric} is at {of} this", place(server))
+            format!("the generator may have been the limit for {}, so its {metric} is only {bound}", place(server))
         }
         ClaimDoubt::Ceiling { server } => {
             format!("{} did all that the handler delay allows: it may be faster than that", place(server))
         }
         ClaimDoubt::Edges { server, share } => format!(
-            "{} completed so few requests in a window, or such unlike ones, that its edges weigh {}",
+            "{} completed too few requests per window, or requests of too different lengths: edge effects can shift the \
+             figure by {}",
             place(server),
             percent(*share)
         ),
@@ -116,12 +120,12 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
             format!("the machine was busy in {} of {}, {why}", launches_of(*launches, *of), place(server))
         }
         ClaimDoubt::Spill { server, cpus } => format!(
-            "up to {} of a CPU was in use by others in slices of {}, which could have made it",
+            "others used up to {} of a CPU during slices of {}, which could explain the result",
             percent(*cpus),
             place(server)
         ),
         ClaimDoubt::PutOff { server, share } => format!(
-            "{} used {} of its CPU time while others had their slices, and whether its requests caused that is not known",
+            "{} used {} of its CPU time outside its own slices, and it is unclear whether its requests caused that",
             place(server),
             percent(share / (1.0 + share))
         ),
@@ -130,12 +134,12 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
         ClaimDoubt::Unwaited { server } => unwaited(server),
         ClaimDoubt::SharedMemory { server, metric } => shared_memory(server, *metric),
         ClaimDoubt::Rounds { server, launches, of } => format!(
-            "rounds in which the machine was busy are left out in {} of {}, and with them the figures say something else",
+            "busy rounds were left out in {} of {}, and including them changes the result",
             launches_of(*launches, *of),
             place(server)
         ),
         ClaimDoubt::Failing { server } => {
-            format!("too many requests of {} failed, and a failure may be quick and cheap", place(server))
+            format!("too many requests to {} failed, and failures can be cheaper than real replies", place(server))
         }
         ClaimDoubt::Wrong { server } => format!("replies of {} had wrong content", place(server)),
         ClaimDoubt::Unserved { server, launches } => {
@@ -152,48 +156,43 @@ fn waking(server: &Cell, share: f64, waited: f64) -> String {
     let server = place(server);
     let took = match waited > share {
         true => format!(
-            "requests that woke {server} before its slices waited longer, by {} of what all in them waited,",
+            "waking {server} before its slices made requests wait longer, by {} of the total waiting in its slices",
             percent(waited)
         ),
         false => format!(
-            "{server} used {} of its CPU time beyond what requests cost when it was woken before its slices,",
+            "waking {server} before its slices took {} of its CPU time on top of the cost of its requests",
             percent(share / (1.0 + share))
         ),
     };
-    format!("{took} and whether they would cause that alone is not known")
+    format!("{took}; it is unclear whether that would also happen without rotation")
 }
 
 fn shared_memory(server: &Cell, metric: Metric) -> String {
     format!(
-        "what {} shares with other servers that run at the same time counts in part, so that the {} may be more",
+        "memory that {} shares with servers running alongside is only partly counted, so its {} may be higher",
         place(server),
         metric.words()
     )
 }
 
 fn between_looks(server: &Cell) -> String {
-    format!(
-        "between two looks at its memory {} may have had so much more that it could have turned the verdict",
-        place(server)
-    )
+    format!("the memory of {} may have peaked between two samples, by enough to change the verdict", place(server))
 }
 
 fn unwaited(server: &Cell) -> String {
     let server = place(server);
-    format!(
-        "processes of {server} may have ended without being waited for, and the CPU that those used is counted for nobody"
-    )
+    format!("child processes of {server} may have exited without being reaped; their CPU time is not counted")
 }
 
 fn unfinished(server: &Cell, metric: Metric) -> String {
-    let bound = if metric.more_is_better() { "most" } else { "least" };
-    format!("the {} of {} is at {bound} this: requests were still unfinished", metric.words(), place(server))
+    let bound = if metric.more_is_better() { "an upper bound" } else { "a lower bound" };
+    format!("the {} of {} is only {bound}: requests were still unfinished", metric.words(), place(server))
 }
 
 fn noise_words(unbounded: Option<Metric>) -> String {
     match unbounded {
-        None => "and that alone could have turned the verdict".to_owned(),
-        Some(metric) => format!("and how much that adds to its {} has no bound", metric.words()),
+        None => "and that alone could have changed the verdict".to_owned(),
+        Some(metric) => format!("and there is no limit to how much that can add to its {}", metric.words()),
     }
 }
 

@@ -91,7 +91,7 @@ fn named(analysis: &CompareAnalysis) -> Vec<(String, &CellAnalysis)> {
 /// What takes sureness away from all that follows.
 pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
     let differences: Vec<String> = analysis.differences.iter().map(difference_words).collect();
-    let differ = format!("Compared although more differs than the server: {}.", differences.join("; "));
+    let differ = format!("Compared although more than the server differs: {}.", differences.join("; "));
     let mut said: Vec<String> = (!differences.is_empty()).then_some(differ).into_iter().collect();
     said.extend(analysis.same.as_ref().map(same_server));
     said.extend(bad::behind(&named(analysis)));
@@ -106,14 +106,15 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
                 (_, ..=1) => "One load of the new one",
                 _ => "One usable load",
             };
-            format!("{few} says nothing of how much the next would differ: the ratios have no interval.")
+            format!("{few} does not show how much the next would differ: the ratios have no interval.")
         } else {
-            "Each load counts as one launch of its server. Loads of one and the same process know nothing of how \
-             launches differ: start the server anew before each."
+            "Each load counts as one launch of its server. Loads of the same process do not show how launches differ: \
+             restart the server before each."
                 .to_owned()
         });
         said.push(
-            "A load does not save how busy the machine was: that others made a difference is not ruled out.".to_owned(),
+            "A saved load does not record how busy the machine was, so other processes may have made the difference."
+                .to_owned(),
         );
     }
     if !analysis.cut.is_empty() {
@@ -405,8 +406,8 @@ fn bounds(analysis: &CompareAnalysis) -> Option<String> {
         };
         row.verdict != ComparisonVerdict::Inconclusive && (is_bound(Arm::Old) || is_bound(Arm::New))
     };
-    let said = "Figures with ≥ are at least that. A verdict beside one stands however much more it is; the change is that of what is \
-                known.";
+    let said = "Figures with ≥ are lower bounds. A verdict beside one holds however much higher the true figure is; the change \
+                is that of the figures shown.";
     analysis.rows.iter().any(has_both).then(|| said.to_owned())
 }
 

@@ -46,7 +46,7 @@ fn not_measured(result: &GateResult, analysis: &CompareAnalysis) -> String {
         let requests = counted(needed, "request", "requests");
         let asker = Asker::from(analysis.form);
         let cure = asker.anew(longer_window(asker));
-        format!("not measured, for it needs {requests} in each launch. What would settle it: {cure}")
+        format!("not measured, because it needs {requests} in each launch. What would settle it: {cure}")
     })
 }
 

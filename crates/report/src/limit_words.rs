@@ -94,15 +94,13 @@ fn no_reply(found: &NoReply) -> String {
         0 => "none was sent".to_owned(),
         sent => {
             let requests = counted(sent, "request", "requests");
-            format!(
-                "none was due in the window, and of the {requests} sent in the warm-up none had a whole reply in it"
-            )
+            format!("none was due in the window, and none of the {requests} sent in the warm-up was answered in it")
         }
     };
     let seen = match &found.seen {
         None => String::new(),
         Some(NoReplySeen::TlsFailed(failed)) => format!("; TLS failed: {}", failed.why),
-        Some(NoReplySeen::NoHandshake) => "; it was connected to, and no TLS handshake came to its end".to_owned(),
+        Some(NoReplySeen::NoHandshake) => "; connections opened, but no TLS handshake completed".to_owned(),
         Some(NoReplySeen::HungUp) => "; the server ends each connection without a reply".to_owned(),
         Some(NoReplySeen::NoConnections) => "; this machine could not open the connections".to_owned(),
         Some(NoReplySeen::AnsweredBefore { replies, until_s }) => {

@@ -41,7 +41,7 @@ pub fn load_text(
 ) -> String {
     let mut page = Page::new(style);
     if spec.tls.as_ref().is_some_and(|tls| tls.trust == Trust::Anyone) {
-        page.line(Tint::Bad, "Insecure: the certificate was not checked, so nothing says who answered.");
+        page.line(Tint::Bad, "Insecure: the certificate was not checked, so the server was not verified.");
     }
     if let [only] = &validity.reasons[..]
         && only.code() == LimitCode::Interrupted.into()

@@ -18,20 +18,21 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
         Mark::Standstill => "the generator itself stood still for a while, and a part of the latency is its own",
         Mark::Silent => "the server gave no whole reply for half a second or more, and then went on",
         Mark::Hung => "requests never got a whole reply, long after others had theirs",
-        Mark::NotDrained => "requests had no whole reply when the end of a slice was no longer waited for",
+        Mark::NotDrained => "requests had no whole reply within the time allowed at the end of a slice",
         Mark::Reconnects => {
             "the server ended connections that were to be kept: connecting is part of what was measured"
         }
-        Mark::Backlog => {
-            "connections opened only once the kernel had asked again: the server's queue of those to be accepted was probably full"
-        }
+        Mark::Backlog => "connections opened only after a SYN retransmit: the server's accept queue was probably full",
         Mark::Unserved => {
             "some connections completed nothing, or over 10 % of their time went into requests that outlasted the window, or connecting"
         }
         Mark::Thin => "fewer than 30 completions per connection slot",
-        Mark::Spill => "it used CPU in slices of others: no difference that this can have made is decided",
+        Mark::Spill => {
+            "it used CPU during other targets' slices: differences small enough to be caused by that stay undecided"
+        }
         Mark::AtCeiling => {
-            "the work itself allows no more: servers cannot be ranked there, only shown not to be slower"
+            "throughput is at what the delay allows: servers here cannot be ranked against each other, only shown not to be \
+             slower"
         }
         Mark::LowRate => "the rate may be a smaller share of capacity than was asked for",
         Mark::Noisy => "something else kept the machine busy",
@@ -79,8 +80,8 @@ pub(crate) fn mark_words(cause: &MarkCause) -> String {
         MarkCause::Silence(silence) => long_silence(silence),
         MarkCause::Reopened(reopened) => reopened_words(reopened),
         MarkCause::OpenedLate { metric, us } => format!(
-            "connecting took {} at {}, as where the first packet of a connection is dropped and sent again: the server's queue \
-             of connections to be accepted was probably full; raise its listen backlog and net.core.somaxconn",
+            "connecting took {} at {}, as it does when a SYN is dropped and retransmitted: the server's accept queue was \
+             probably full; raise its listen backlog and net.core.somaxconn",
             duration_us(*us),
             name(*metric)
         ),
@@ -100,7 +101,7 @@ pub(crate) fn mark_words(cause: &MarkCause) -> String {
             format!("{} completions per connection slot", number(*completions))
         }
         MarkCause::LowRate { target, per_s } => base_words(target, *per_s),
-        MarkCause::Spill { cpus } => format!("it used {} of a CPU while others had their slices", percent(*cpus)),
+        MarkCause::Spill { cpus } => format!("it used {} of a CPU outside its own slices", percent(*cpus)),
         MarkCause::BusyRounds { busy, rounds } => {
             format!("others kept the machine busy in {busy} of {rounds} rounds of slices")
         }

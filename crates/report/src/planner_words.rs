@@ -22,13 +22,13 @@ pub fn done_words(done: &Done) -> String {
             let wrong = (!wrong.is_empty()).then(|| format!("not one reply of {} was right", wrong.join(", ")));
             let died = (!died.is_empty()).then(|| format!("{} died in every launch", died.join(", ")));
             format!(
-                "{}, and further blocks would show the same; correct the server, or what is expected of it, and begin anew",
+                "{}, and more blocks would show the same; fix the server or the expected reply, and start a new run",
                 wrong.into_iter().chain(died).collect::<Vec<_>>().join("; ")
             )
         }
         Done::NoRate(without) => {
             let why = without.iter().map(|(target, why)| format!("{target}: {}", not_served(why)));
-            format!("no rate can be a share of what nobody serves: {}", why.collect::<Vec<_>>().join("; "))
+            format!("a rate cannot be a share of zero capacity: {}", why.collect::<Vec<_>>().join("; "))
         }
         Done::Calibrated => "what can be trusted is known".to_owned(),
         Done::LoadFailed { trial } => format!("the load of {trial} failed, and nothing follows from the others"),

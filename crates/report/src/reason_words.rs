@@ -68,7 +68,7 @@ fn distrusted(why: DistrustCause) -> String {
             format!("the null responder was so slow that {share} of the requests waited for a connection")
         }
         DistrustCause::Sent(share) => {
-            format!("only {} of the requests were sent: the null responder did not answer more", percent(share))
+            format!("only {} of the requests were sent: the null responder could not keep up", percent(share))
         }
     }
 }
@@ -99,7 +99,7 @@ fn unsliced(cause: UnslicedCause) -> String {
             let p99 = p99_us.map_or(String::new(), |us| format!(", p99 {}", duration_us(us)));
             let requests = counted(not_drained, "request was", "requests were");
             format!(
-                "replies outlast the {} that the end of a slice waits ({requests} left{p99})",
+                "replies take longer than the {} allowed at the end of a slice ({requests} unfinished{p99})",
                 duration_us(waited_us)
             )
         }
@@ -115,37 +115,37 @@ fn unsliced(cause: UnslicedCause) -> String {
             let halves =
                 format!("in the first halves of {slices} slices replies took {slower} longer than in the second");
             match neighbours_cpus {
-                None => format!("the server is slow after it idled ({halves})"),
+                None => format!("the server is slow after idling ({halves})"),
                 Some(cpus) => format!(
-                    "the server is slow at the begin of its slices, after it idled or because others that idled used {} of a CPU \
-                     in them ({halves})",
+                    "the server is slow at the start of its slices, either after idling or because idle neighbours used {} of a \
+                     CPU ({halves})",
                     percent(cpus)
                 ),
             }
         }
         UnslicedCause::DearAfterIdling { dearer, slices } => format!(
-            "the server has more to do once it is asked again after it idled (in the loads that woke it for {slices} slices a \
-             request cost {} more CPU than in the slices)",
+            "requests cost more CPU after the server has been idle ({} more in the loads that woke it for {slices} slices \
+             than in the slices themselves)",
             percent(dearer)
         ),
         UnslicedCause::FailsAfterIdling { failed, replies } => format!(
-            "requests fail once the server is asked again after it idled ({} failed beside {} replies to those that woke it)",
+            "requests fail after the server has been idle ({} failed and {} got a reply in the loads that woke it)",
             thousands(failed),
             thousands(replies)
         ),
         UnslicedCause::Unsettled { slower, slices } => format!(
-            "a slice, which begins without a queue and after a rest, is too short for the load to settle (in the second halves of \
-             {slices} slices requests took {} longer than in the first)",
+            "slices are too short for the load to settle: each starts rested and with an empty queue (in the second halves \
+             of {slices} slices requests took {} longer than in the first)",
             percent(slower)
         ),
         UnslicedCause::FallsBehind { due, replies } => format!(
-            "the server falls behind the rate, and each slice begins without what waited in the one before ({} came while \
-             {} came due)",
+            "the server falls behind the rate, and slices hide it because each starts with an empty queue ({} arrived \
+             while {} came due)",
             counted(replies, "reply", "replies"),
             counted(due, "request", "requests")
         ),
     };
-    format!("its load cannot go round with others' in slices: {why}")
+    format!("cannot rotate with other targets: {why}")
 }
 
 fn slice_figure(of: SliceFigure) -> &'static str {
@@ -173,7 +173,7 @@ pub(crate) fn breach_words(breach: &Breach) -> String {
         ),
         Breach::Completions { completed, most, delay_s } => {
             let (completed, most, delay) = (thousands(*completed), thousands(*most), duration_us(delay_s * 1e6));
-            format!("{completed} completions where a delay of {delay} allows {most}: the wait was skipped")
+            format!("{completed} completions, but a delay of {delay} allows at most {most}: the wait was skipped")
         }
         Breach::SliceSum { of, slices, measured } => {
             let [slices, measured] = [*slices, *measured].map(number);
@@ -181,10 +181,7 @@ pub(crate) fn breach_words(breach: &Breach) -> String {
         }
         Breach::SlicePart { round, of, part, whole } => {
             let [part, whole] = [*part, *whole].map(number);
-            format!(
-                "{} in the slice of round {round}: {part}, where {whole} is the most that can be",
-                slice_figure(*of)
-            )
+            format!("{} in the slice of round {round}: {part}, but at most {whole} is possible", slice_figure(*of))
         }
         Breach::Content { replies, bad_body, malformed, unasked } => {
             let wrong = [("with a wrong body", bad_body), ("not HTTP", malformed), ("unrequested", unasked)];

@@ -1,4 +1,4 @@
-//! Which launches went round together, and why others were alone, in words that the run and the comparison share.
+//! Which launches rotated, and why others were alone, in words that the run and the comparison share.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ pub(crate) fn launched(cell: &CellAnalysis) -> String {
     match &cell.rotation {
         None => "Each launch was alone".to_owned(),
         Some(Rotated::Together { rounds, slice_s }) => format!(
-            "Launches went round together: all targets were alive while the load went round among them, in {} of about {} \
-             for each launch",
+            "Launches rotated: all targets ran at the same time while the load rotated among them, in {} of about {} per \
+             launch",
             counted((*rounds).into(), "slice", "slices"),
             duration_us(slice_s * 1e6)
         ),
@@ -32,7 +32,7 @@ pub(crate) fn alike<'a>(cells: impl IntoIterator<Item = &'a CellAnalysis>) -> Op
 }
 
 /// The sentences of these cells, each with its name where they differ: of those that were launched as was asked, or of those that
-/// were alone although they were to go round.
+/// were alone although they were to rotate.
 pub(crate) fn of_cells(named: &[(String, &CellAnalysis)], as_asked: bool) -> Vec<String> {
     let differ = alike(named.iter().map(|(_, cell)| *cell)).is_none();
     let mut said: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -46,12 +46,12 @@ pub(crate) fn of_cells(named: &[(String, &CellAnalysis)], as_asked: bool) -> Vec
     said.into_iter().map(sentence).collect()
 }
 
-/// Whether the launches of a cell were to go round and were alone.
+/// Whether the launches of a cell were to rotate and were alone.
 fn fell_back(cell: &CellAnalysis) -> bool {
     matches!(cell.rotation, Some(Rotated::Planned(_) | Rotated::Seen { .. }))
 }
 
-/// That the margin of a comparison of two commands is one for slices, where their launches were alone although they were to go round.
+/// That the margin of a comparison of two commands is one for slices, where their launches were alone although they were to rotate.
 pub(crate) fn margin(analysis: &CompareAnalysis) -> Option<String> {
     let is_of_commands = analysis.form == CompareForm::Commands;
     (is_of_commands && analysis.cells.iter().any(|of| fell_back(&of.cell))).then(|| {
@@ -62,8 +62,9 @@ pub(crate) fn margin(analysis: &CompareAnalysis) -> Option<String> {
     })
 }
 
-/// Of how many CPUs a server uses less where it rather waits for something else (one with a single thread can use one), where half of its replies take so long at least, in
-/// microseconds: as long as a handler delay from which a closed load is not cut into slices by the plan.
+/// Of how many CPUs a server uses less where it rather waits for something else (one with a single thread can use one), where half
+/// of its replies take so long at least, in microseconds: as long as a handler delay from which a closed load is not cut into slices
+/// by the plan.
 const WAITS_BELOW: f64 = 0.5;
 const WAITS_FROM_US: f64 = 5_000.0;
 
@@ -80,7 +81,9 @@ pub(crate) fn waiting(named: &[(String, &CellAnalysis)]) -> Option<String> {
     let who: Vec<&str> = named.iter().filter(|(_, cell)| waits(cell)).map(|(name, _)| name.as_str()).collect();
     (!who.is_empty()).then(|| {
         format!(
-            "{} used less than half of one CPU while connections waited for replies, so something else keeps these              waiting. In slices, which begin spread, such a request costs another CPU than under a long closed load, in which              connections come to ask in bunches: --no-rotation tells that.",
+            "{} used less than half of one CPU while connections waited for replies, so they wait for something other than \
+             CPU. CPU per request then differs between slices, where requests start spread out, and one long closed load, \
+             where they bunch up. Use --no-rotation for the latter.",
             who.join(", ")
         )
     })
@@ -92,13 +95,13 @@ fn planned(why: Whole) -> &'static str {
         Whole::OneTarget => "no other target shares its conditions",
         Whole::NewConnections => "each request has a connection of its own",
         Whole::Requests => "the load is a number of requests, not a window",
-        Whole::NetworkDelay => "a network delay stands between the load and the target",
+        Whole::NetworkDelay => "the load has a network delay",
         Whole::Profile => "a CPU profile was taken",
-        Whole::Census => "it was counted who serves the connections",
+        Whole::Census => "the run counts which threads or processes serve the connections",
         Whole::RateUnknown => "the rate was not known",
-        Whole::HandlerDelay => "with a handler delay, slices are another load than one window",
+        Whole::HandlerDelay => "with a handler delay, slices are not the same load as one long window",
         Whole::ShortWindow => "the window has no room for two slices",
         Whole::FewRequests => "a slice would have too few requests",
-        Whole::Claimed => "a claim is about a p99.9, which slices do not tell",
+        Whole::Claimed => "a claim is about a p99.9, which slices cannot measure",
     }
 }

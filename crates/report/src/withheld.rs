@@ -17,11 +17,16 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         Withheld::AtLeast => format!("the generator may have been the limit of {who}"),
         Withheld::AtCeiling => format!("{who} did all that the handler delay allows"),
         Withheld::Edges => {
-            format!("{who} completed so few requests in a window, or such unlike ones, that its edges weigh as much")
+            format!(
+                "{who} completed too few requests per window, or requests of too different lengths: edge effects are as \
+                 large as the difference"
+            )
         }
         Withheld::Warming => format!("{who} {was} still getting faster"),
         Withheld::Censored => format!("requests of {who} were unfinished, and how long they took is not known"),
-        Withheld::Failing => format!("too many requests of {who} failed, and a failure may be quick and cheap"),
+        Withheld::Failing => {
+            format!("too many requests to {who} failed, and failures can be cheaper than real replies")
+        }
         Withheld::Wrong => format!("replies of {who} had wrong content"),
         Withheld::Silent => format!("{who} served nothing inside a window, or stopped answering in one"),
         Withheld::Lateness => format!("much of the latency of {who} may be the generator's own"),
@@ -29,14 +34,11 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
             let needs = if are { "they say they need" } else { "it says it needs" };
             format!("{who} had less load before the window than {needs} to be warm")
         }
-        Withheld::Rotation => {
-            "launches of one went round with others in slices, and those of the other had the load to themselves"
-                .to_owned()
-        }
+        Withheld::Rotation => "one was measured in rotation and the other alone".to_owned(),
         Withheld::Definition => "figures of the two count different things under the same name".to_owned(),
-        Withheld::Zero => format!("a launch of {who} has a zero, to which nothing has a ratio"),
+        Withheld::Zero => format!("a launch of {who} has a value of zero, so there is no ratio"),
         Withheld::LittleCpu => {
-            format!("{who} used too little CPU in a window for a figure, which takes {LEAST_CPU}")
+            format!("{who} used less CPU in a window than a figure needs ({LEAST_CPU})")
         }
         Withheld::FewRequests => {
             let favour = if are { "a slow server" } else { "it" };
@@ -45,40 +47,42 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
             )
         }
         Withheld::FewCollections => format!(
-            "fewer than 10 garbage collections are known to have come within the slices of launches of {who}, and chance decides how much of a p99 they are"
+            "fewer than 10 garbage collections fell within the slices of a launch of {who}, so its p99 depends on chance"
         ),
         Withheld::Disturbed => {
             "the machine was so busy that this alone could have made or hidden the difference".to_owned()
         }
-        Withheld::Rounds => {
-            "rounds during which the machine was busy are left out, and with them the figures say something else"
-                .to_owned()
+        Withheld::Rounds => "busy rounds were left out, and including them changes the result".to_owned(),
+        Withheld::Spill => {
+            "a server used enough CPU during other targets' slices to explain a difference of that size".to_owned()
         }
-        Withheld::Spill => "a server used enough CPU in slices of others to make a difference of that size".to_owned(),
-        Withheld::Waking => waking(who),
+        Withheld::Waking => waking(who, are),
         Withheld::BetweenLooks => between_looks(who),
         Withheld::SharedMemory => shared_memory(who, share),
-        Withheld::Unwaited => format!(
-            "processes of {who} may have ended without being waited for, and the CPU that those used is counted for nobody"
-        ),
-        Withheld::Unbounded => "the machine was busy, and how much that adds to such a figure has no bound".to_owned(),
+        Withheld::Unwaited => {
+            format!("child processes of {who} may have exited without being reaped; their CPU time is not counted")
+        }
+        Withheld::Unbounded => {
+            "the machine was busy, and there is no limit to how much that can add to this figure".to_owned()
+        }
     }
 }
 
 fn shared_memory(who: &str, share: &str) -> String {
     format!(
-        "memory that {who} {share} with other servers that run at the same time counts in part, and alone it may be more"
+        "memory that {who} {share} with servers running alongside is only partly counted, and alone it may be higher"
     )
 }
 
 fn between_looks(who: &str) -> String {
-    format!("between two looks at its memory {who} may have had more, by as much as makes a difference of that size")
+    format!("the memory of {who} may have peaked between two samples, by as much as the difference")
 }
 
-fn waking(who: &str) -> String {
+fn waking(who: &str, are: bool) -> String {
+    let its = if are { "their" } else { "its" };
     format!(
-        "{who} did much or kept requests waiting when it was woken before its slices, which counts nowhere, and whether requests would \
-         have caused that alone is not known"
+        "waking {who} before {its} slices took extra CPU or made requests wait; that is not counted, and it may or may not \
+         happen without rotation"
     )
 }
 

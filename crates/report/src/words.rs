@@ -182,9 +182,7 @@ pub(crate) fn preliminary(analysis: &Analysis) -> Option<String> {
         }
         None if analysis.of_loads => {
             let loads = counted(analysis.blocks.into(), "load", "loads");
-            format!(
-                "Preliminary: {loads}. How much the next would differ takes six, each of a server that is started anew."
-            )
+            format!("Preliminary: {loads}. An interval takes six, each with the server restarted.")
         }
         None => format!("Preliminary: {blocks}, a verdict needs six. These figures carry no verdict and no rank."),
     };
@@ -338,14 +336,15 @@ pub(crate) fn either(names: &[String]) -> String {
     }
 }
 
-/// `Noise, go-gin launched twice in each block and held against itself (no handler delay): throughput 1.004 (0.981 to 1.028), p99 …`.
+/// `Noise, from launching go-gin twice in each block and comparing it with itself (no handler delay): throughput
+/// 1.004 (0.981 to 1.028), p99 …`.
 fn noise(analysis: &Analysis, conditions: &Conditions) -> Option<String> {
     let first = analysis.session.itself.first()?;
     let ratio = |c: &Comparison| Some(format!("{} {}", c.metric.words(), measured(&c.ratio)?));
     let ratios: Vec<String> = analysis.session.itself.iter().filter_map(ratio).collect();
     let place = bracketed(&conditions.title(&first.conditions));
     Some(format!(
-        "Noise, {} launched twice in each block and held against itself{place}: {}",
+        "Noise, from launching {} twice in each block and comparing it with itself{place}: {}",
         first.a,
         ratios.join(", ")
     ))

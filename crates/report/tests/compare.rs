@@ -77,7 +77,9 @@ fn a_gate_on_a_quantile_that_nobody_has_says_how_many_requests_it_takes() {
     let mut analysis = failing();
     let gate = &mut analysis.gates[1];
     (gate.ratio.estimate, gate.withheld) = (None, None);
-    assert!(said(&analysis).contains("p99<+10%: not measured, for it needs 368 requests in each launch. What would"));
+    assert!(
+        said(&analysis).contains("p99<+10%: not measured, because it needs 368 requests in each launch. What would")
+    );
     (analysis.gates[1].gate, analysis.gates[1].metric) = ("peak_memory<+10%".to_owned(), Metric::PeakMemory);
     assert!(said(&analysis).contains("peak_memory<+10%: not measured old"), "{}", said(&analysis));
 }
@@ -311,7 +313,7 @@ fn of_servers_in_slices_that_wait_for_something_else_than_a_cpu_it_is_said_what_
             of.cell.latency_us.p50.estimate = Some(p50_us);
         }
         let said = said(&analysis);
-        said.contains("so something else keeps these waiting") && said.contains("--no-rotation tells that")
+        said.contains("so they wait for something other than CPU") && said.contains("Use --no-rotation for the latter")
     };
     assert!(told(0.2, 20_000.0, None));
     assert!(!told(0.8, 20_000.0, None), "its CPU is what they wait for");

@@ -40,14 +40,13 @@ fn each_table_says_how_its_launches_were_made_where_they_differ() {
     let times = |analysis: &Analysis, words: &str| {
         [text(analysis), run_markdown(analysis)].map(|page| flat(&page).matches(words).count())
     };
-    let delayed = "Each launch was alone: with a handler delay, slices are another load than one window";
+    let delayed = "Each launch was alone: with a handler delay, slices are not the same load as one long window";
     assert_eq!(times(&analysis, delayed), [1, 1], "one sentence for all");
     let of_first = analysis.cells.iter_mut().filter(|cell| cell.levels.conditions() == conditions);
     of_first.for_each(|cell| cell.rotation.clone_from(&together));
     let others: BTreeSet<_> = analysis.cells.iter().map(|cell| cell.levels.conditions()).collect();
     assert_eq!(times(&analysis, delayed), [others.len() - 1; 2]);
-    let round =
-        "Launches went round together: all targets were alive while the load went round among them, in 40 slices of";
+    let round = "Launches rotated: all targets ran at the same time while the load rotated among them, in 40 slices of";
     assert_eq!(times(&analysis, round), [1, 1]);
     // Each reason has words of its own.
     let words: BTreeSet<String> = Whole::ALL
@@ -276,9 +275,9 @@ fn what_the_machine_alone_could_have_made_is_no_tie_and_is_said_once_with_its_cu
         text(&analysis)
     };
     assert!(held_back(Withheld::Disturbed).contains("this alone could have made or hidden the difference"));
-    assert!(held_back(Withheld::Unbounded).contains("how much that adds to such a figure has no bound"));
+    assert!(held_back(Withheld::Unbounded).contains("no limit to how much that can add to this figure"));
     for shown in [styled(&analysis, Style { verbose: true, width: 400, ..PLAIN }), run_markdown(&analysis)] {
-        let said = ": the machine was busy, and how much that adds to such a figure has no bound";
+        let said = ": the machine was busy, and there is no limit to how much that can add to this figure";
         assert_eq!(shown.matches(said).count(), 1, "{shown}");
         assert_eq!(shown.matches("fewer other programs").count(), 1, "{shown}");
         assert!(shown.contains("No rank for ") && !shown.contains("fewer than six launches count"), "{shown}");
@@ -334,7 +333,7 @@ fn a_blank_says_why_and_memory_what_it_counts() {
     lacking.cells[1].cpu_at_least = true;
     let lacking = text(&lacking);
     assert_eq!(marked(&lacking), marked(&whole) + 1, "its CPU: {lacking}");
-    assert!(lacking.contains("CPU/request of the-other-one-with-a-long-name: processes"), "{lacking}");
+    assert!(lacking.contains("CPU/request of the-other-one-with-a-long-name: child processes"), "{lacking}");
 }
 
 /// The second line of a run: what its claims came to.

@@ -28,7 +28,7 @@ pub(crate) struct AuditArgs {
     /// What a load generator printed, or a table as CSV; - for stdin
     pub(crate) file: PathBuf,
 
-    /// Whose output it is [default: seen from the output]
+    /// Tool that printed it [default: detected]
     #[arg(long, value_name = "TOOL", value_parser = audit_source())]
     pub(crate) from: Option<AuditSource>,
 

@@ -18,8 +18,8 @@ Examples:
   bourdon compare before.json after.json
 
 The old one comes first. In each block both are launched together, and the load
-goes round between them in slices; where it cannot, they are launched in turn. So
-a slow minute of the machine is shared by both; ratios are new ÷ old with 95 %
+rotates between them in slices; where it cannot, they are launched in turn. So a
+slow minute of the machine is shared by both; ratios are new ÷ old with 95 %
 intervals. A revision is checked out beside your working directory, which is
 left as it is; `.` is the working directory itself.
 
@@ -37,7 +37,7 @@ TIME has a unit (500us, 10ms, 1.5s, 2m); a bare number is seconds.";
 /// Half width of "the same", as a share: where launches are alone, or were recorded.
 const MARGIN: f64 = 0.05;
 
-/// The same where the load goes round.
+/// The same where the load rotates.
 const MARGIN_ROTATING: f64 = 0.01;
 
 #[derive(Debug, Args)]
@@ -88,15 +88,15 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) blocks: Option<u32>,
 
-    /// What decides all that is drawn: the order of the launches, arrivals, mixes [default: a new one; the experiment's]
+    /// Seed for everything random: launch order, arrivals, mixes [default: a new one; the experiment's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: Option<u64>,
 
-    /// What the comparison is about: its test keeps its own level, all others share one [default: cpu_per_request]
+    /// Primary metric: tested at its own level, all others share one [default: cpu_per_request]
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub(crate) primary: Option<Metric>,
 
-    /// Launch each server alone, instead of both together with the load going round between them in slices
+    /// Launch each server alone, instead of both together with the load rotating between them in slices
     #[arg(long)]
     pub(crate) no_rotation: bool,
 
@@ -127,7 +127,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["insecure", "tls"])]
     pub(crate) ca: Option<PathBuf>,
 
-    /// Load over TLS, and take any certificate
+    /// Load over TLS, and accept any certificate, without verifying the server
     #[arg(short = 'k', long, conflicts_with = "tls")]
     pub(crate) insecure: bool,
 
@@ -143,7 +143,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) expect_body: Option<String>,
 
-    /// Compare although more differs than the server; the report says what
+    /// Compare even if more than the server differs; the report says what
     #[arg(long)]
     pub(crate) force: bool,
 
@@ -177,7 +177,7 @@ impl CompareArgs {
         self.primary.unwrap_or(Metric::CpuPerRequest)
     }
 
-    /// Whether the load is to go round between servers that are launched.
+    /// Whether the load is to rotate between servers that are launched.
     pub(crate) fn rotates(&self) -> bool {
         !self.no_rotation
     }

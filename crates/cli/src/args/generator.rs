@@ -12,7 +12,7 @@ pub(crate) struct GeneratorArgs {
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: Option<u32>,
 
-    /// Watch the clock instead of sleeping until a request is due: less lateness for a whole CPU a thread
+    /// Poll the clock instead of sleeping until a request is due: less lateness, at the cost of a full CPU per thread
     #[arg(long)]
     spin: bool,
 }

@@ -101,12 +101,11 @@ pub(crate) struct LoadArgs {
     #[arg(long, default_value = "1.1", value_parser = http_version())]
     pub(crate) http: HttpVersion,
 
-    /// PEM file with the certificates to trust instead of this machine's: those of authorities, which vouch for what they
-    /// signed, and self-signed ones of servers, which vouch for themselves
+    /// PEM file of certificates to trust instead of this machine's: CA certificates or self-signed server certificates
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     pub(crate) ca: Option<PathBuf>,
 
-    /// Take any certificate: nothing then says who answered
+    /// Accept any certificate, without verifying the server
     #[arg(short = 'k', long)]
     pub(crate) insecure: bool,
 
@@ -143,7 +142,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "ADDRESS,…", value_delimiter = ',')]
     pub(crate) source: Vec<IpAddr>,
 
-    /// Watch the clock instead of sleeping until a request is due: less lateness for a whole CPU a thread
+    /// Poll the clock instead of sleeping until a request is due: less lateness, at the cost of a full CPU per thread
     #[arg(long, requires = "rate")]
     pub(crate) spin: bool,
 

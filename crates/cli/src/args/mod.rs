@@ -110,7 +110,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "RUN", conflicts_with_all = ["quick", "target", "seed", "runs", "threads", "spin", "no_rotation"])]
     pub(crate) resume: Option<PathBuf>,
 
-    /// Launch each target alone, instead of those under the same conditions together with the load going round among them in
+    /// Launch each target alone, instead of those under the same conditions together with the load rotating between them in
     /// slices
     #[arg(long)]
     pub(crate) no_rotation: bool,

@@ -129,8 +129,8 @@ fn of_records(args: &CompareArgs, analysis: CompareAnalysis) -> Result<Exit, Fai
         let differences: Vec<String> = analysis.differences.iter().map(report::difference_words).collect();
         let differences = differences.join("\n  ");
         return Err(Failure::usage(format!(
-            "more differs between these two than the server:\n  {differences}\nmeasure both anew in the same way, or \
-             compare them all the same with --force"
+            "more than the server differs between these two:\n  {differences}\nmeasure both again in the same way, or \
+             compare them anyway with --force"
         )));
     }
     let judged = Judged::Comparison(Box::new(analysis));
@@ -246,7 +246,7 @@ fn measure(args: &CompareArgs, plan: Draft, stop: &AtomicBool) -> Result<Exit, F
 /// `bourdon run --resume` on a recorded comparison: its revisions are checked out again, its gates hold.
 pub(crate) fn resume(args: &RunArgs, opened: Opened, asked: &ComparePlan) -> Result<Exit, Failure> {
     let strangers = [
-        ("--gate", args.gate, "its gates are those that it was begun with"),
+        ("--gate", args.gate, "its gates are those it started with"),
         ("--keep-going", args.keep_going, "it needs both servers to the end"),
     ];
     if let Some((option, _, why)) = strangers.into_iter().find(|(_, given, _)| *given) {

@@ -84,7 +84,7 @@ impl Revisions {
                 let repository = revisions.repository.display();
                 return Err(Failure::usage(format!(
                     "the working tree of {repository} has changed since the comparison began; put it back as it was, or \
-                     compare anew"
+                     start a new comparison"
                 )));
             }
             let folder = revisions.folder(content, &git)?;

@@ -283,7 +283,7 @@ fn a_killed_comparison_with_the_working_tree_is_resumed_while_that_is_what_it_wa
     started.kill();
     let lab = lab.file("app/serve.sh", "exec \"$1\" specimen clean # something else\n");
     let resume = ["run", "--resume", record.name()];
-    lab.bourdon_in(&app, &resume).exits(2).says(&["the working tree of", "has changed", "compare anew"]);
+    lab.bourdon_in(&app, &resume).exits(2).says(&["the working tree of", "has changed", "start a new comparison"]);
     assert_clean(&lab);
     git(lab.path(), &["checkout", "--quiet", "app/serve.sh"]);
     lab.bourdon_in(&app, &resume).exits(0).shows(&["the working tree", "slower"]);

@@ -149,7 +149,7 @@ impl<W: Wire> Wire for Secured<W> {
     fn close(&mut self, slot: u32) {
         if let Some(mut session) = self.sessions[slot as usize].take() {
             if !session.is_open() {
-                let text = "no TLS handshake came to its end in time".to_owned();
+                let text = "no TLS handshake completed in time".to_owned();
                 self.stopped(Stop::Tls(TlsFailure { text, fault: Some(TlsFault::Unanswered) }));
             }
             session.say_goodbye(slot, &mut self.below);

@@ -157,7 +157,7 @@ fn a_lower_bound_a_reconstruction_and_a_drift_are_said() {
     let near = Session::new().cell("a", 100.0).cell("b", 110.0).noise(0.005).generator_busy(0.9);
     let claim = judged(&near.claim("throughput(a) / throughput(b) < 0.95"));
     let at_least =
-        |target| format!("the generator may have been the limit for {target}: its throughput is at least this");
+        |target| format!("the generator may have been the limit for {target}, so its throughput is only a lower bound");
     let but = format!("supported by the figures alone, but {}; {}", at_least("a"), at_least("b"));
     assert_eq!((claim.verdict, claim_notes(&claim)[0].as_str()), (ClaimVerdict::Inconclusive, but.as_str()));
     let model = Session::new().cell("old-model", 100.0).cell("b", 200.0).blocks(6);

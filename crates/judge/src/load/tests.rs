@@ -222,7 +222,7 @@ fn requests_of_the_warm_up_that_had_no_answer_were_sent() {
         words(&judge_load(&closed(), None, &measured).reasons[0])
     };
     assert!(text(0).ends_with("none was sent"), "{}", text(0));
-    assert!(text(50).ends_with("of the 50 requests sent in the warm-up none had a whole reply in it"), "{}", text(50));
+    assert!(text(50).ends_with("none of the 50 requests sent in the warm-up was answered in it"), "{}", text(50));
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn what_has_no_right_reply_ends_with_its_first_block_unless_another_target_has_s
     let plan = session.plan();
     let next = |plan: &Plan, records: &[TrialRecord]| after(plan, records);
     let said = reason(next(&plan, &all_wrong(&session, 1, &["a", "b"])));
-    assert!(said.starts_with("not one reply of a, b was right, and further blocks would show the same; "), "{said}");
+    assert!(said.starts_with("not one reply of a, b was right, and more blocks would show the same; "), "{said}");
     let half = &all_wrong(&session, 1, &["a", "b"])[..1];
     assert_eq!(cells(next(&plan, half)), [1], "the block is made to its end");
     let one = all_wrong(&session, 1, &["b"]);
@@ -148,7 +148,7 @@ fn what_died_in_two_launches_of_two_is_not_launched_again_unless_another_target_
         records
     };
     let twice = dead(2, &[(1, "a"), (2, "a")]);
-    assert!(reason(after(&compared, &twice)).starts_with("a died in every launch, and further blocks would show the"));
+    assert!(reason(after(&compared, &twice)).starts_with("a died in every launch, and more blocks would show the"));
     assert_eq!(cells(after(&session.plan(), &twice)).len(), 2, "in a run the other one serves");
     let both = dead(2, &[(1, "a"), (2, "a"), (1, "b"), (2, "b")]);
     assert!(reason(after(&session.plan(), &both)).starts_with("a, b died in every launch"));

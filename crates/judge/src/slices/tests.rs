@@ -83,11 +83,11 @@ fn slices_that_do_not_come_to_what_was_measured_void_it() {
         (|trial| slice(trial, 4).window_s += 1.0, "slices: seconds measured: 11.0 over its slices, 10.0 in all"),
         (
             |trial| slice(trial, 4).replies = 999,
-            "slices: replies in the slice of round 4: 1,000, where 999 is the most that can be",
+            "slices: replies in the slice of round 4: 1,000, but at most 999 is possible",
         ),
         (
             |trial| slice(trial, 4).length_s = 0.5,
-            "slices: seconds measured in the slice of round 4: 1.00, where 0.500 is the most that can be",
+            "slices: seconds measured in the slice of round 4: 1.00, but at most 0.500 is possible",
         ),
     ];
     for (change, said) in wrong {
@@ -122,7 +122,7 @@ fn no_slice_has_more_replies_than_the_delay_allows() {
     let of = |delay_ms| check_trial(&cell_plan("a", &[], 10, delay_ms), None, &trial).void;
     assert_eq!(of(0), None);
     let said = of(9).map(|reason| report::reason_words(&reason)).unwrap();
-    assert!(said.contains("replies in the slice of round 4: 1,300, where 1,260 is the most that can be"), "{said}");
+    assert!(said.contains("replies in the slice of round 4: 1,300, but at most 1,260 is possible"), "{said}");
 }
 
 #[test]
@@ -175,28 +175,27 @@ fn what_speaks_against_slices_is_said_of_a_launch_that_counts() {
     let unfit: [(Change, &str); 5] = [
         (
             |trial| slice(trial, 1).not_drained = 1,
-            "slow-drain: its load cannot go round with others' in slices: replies outlast the 100 ms that the end of a slice \
-             waits (1 request was left, p99 12.0 ms)",
+            "slow-drain: cannot rotate with other targets: replies take longer than the 100 ms allowed at the end of a slice \
+             (1 request was unfinished, p99 12.0 ms)",
         ),
         (
             |trial| trial.measurement.as_mut().unwrap().connections.closed_idle = 2,
-            "connections-end: its load cannot go round with others' in slices: the server ends connections: 2 while they were \
-             idle",
+            "connections-end: cannot rotate with other targets: the server ends connections: 2 while they were idle",
         ),
         (
             |trial| {
                 slice(trial, 3).prelude = Some(Prelude { closed_idle: 2, closed_by_reply: 1, ..Prelude::default() })
             },
-            "connections-end: its load cannot go round with others' in slices: the server ends connections: 2 while they were \
-             idle, 1 with a reply",
+            "connections-end: cannot rotate with other targets: the server ends connections: 2 while they were idle, 1 with a \
+             reply",
         ),
         (
             |trial| trial.measurement.as_mut().unwrap().connections.closed_by_reply = 3,
-            "connections-end: its load cannot go round with others' in slices: the server ends connections: 3 with a reply",
+            "connections-end: cannot rotate with other targets: the server ends connections: 3 with a reply",
         ),
         (
             |trial| cut(trial, 1_000),
-            "few-replies: its load cannot go round with others' in slices: round 1 had 10 replies of the 20 that a slice needs",
+            "few-replies: cannot rotate with other targets: round 1 had 10 replies of the 20 that a slice needs",
         ),
     ];
     for (change, said) in unfit {
@@ -228,7 +227,7 @@ fn cpu_in_slices_of_others_is_told_from_a_hundredth_on() {
     let spill = |judgement: TrialJudgement| judgement.marks.into_iter().find(|note| note.mark() == Mark::Spill);
     assert_eq!(spill(using(0.009 * 1.9)), None);
     let said = spill(using(0.03 * 1.9)).map(|note| report::note_words(&note));
-    assert_eq!(said.as_deref(), Some("it used 3 % of a CPU while others had their slices"));
+    assert_eq!(said.as_deref(), Some("it used 3 % of a CPU outside its own slices"));
 }
 
 /// So many slices of a quarter of a second with 500 replies in either half, of mean service times in µs that are given by slice.
@@ -258,8 +257,8 @@ fn who_is_slow_at_first_in_each_slice_is_slow_after_it_idled() {
     assert_eq!(
         said.as_deref(),
         Some(
-            "slow-after-idling: its load cannot go round with others' in slices: the server is slow after it idled (in the first \
-             halves of 10 slices replies took 50 % longer than in the second)"
+            "slow-after-idling: cannot rotate with other targets: the server is slow after idling (in the first halves of 10 \
+             slices replies took 50 % longer than in the second)"
         )
     );
     let beside_one_that_spills = uncut(|trial| {
@@ -269,9 +268,9 @@ fn who_is_slow_at_first_in_each_slice_is_slow_after_it_idled() {
     assert_eq!(
         beside_one_that_spills.as_deref(),
         Some(
-            "slow-after-idling: its load cannot go round with others' in slices: the server is slow at the begin of its slices, after \
-             it idled or because others that idled used 5 % of a CPU in them (in the first halves of 10 slices replies took 50 % \
-             longer than in the second)"
+            "slow-after-idling: cannot rotate with other targets: the server is slow at the start of its slices, either after \
+             idling or because idle neighbours used 5 % of a CPU (in the first halves of 10 slices replies took 50 % longer \
+             than in the second)"
         )
     );
     let slower = |slices: &[Slice]| match slow_after_idling(true, slices) {
@@ -318,8 +317,8 @@ fn who_fails_when_it_is_woken_does_not_go_round() {
     assert_eq!(
         of(70, 0).as_deref(),
         Some(
-            "fails-after-idling: its load cannot go round with others' in slices: requests fail once the server is asked again after \
-             it idled (700 failed beside 1,000 replies to those that woke it)"
+            "fails-after-idling: cannot rotate with other targets: requests fail after the server has been idle (700 failed \
+             and 1,000 got a reply in the loads that woke it)"
         )
     );
     assert_eq!(of(1, 0), None, "as many as may");
@@ -359,8 +358,8 @@ fn who_finds_much_to_do_when_it_is_woken_is_dear_after_it_idled() {
     assert_eq!(
         of(2.5, true).as_deref(),
         Some(
-            "dear-after-idling: its load cannot go round with others' in slices: the server has more to do once it is asked again after \
-             it idled (in the loads that woke it for 10 slices a request cost 150 % more CPU than in the slices)"
+            "dear-after-idling: cannot rotate with other targets: requests cost more CPU after the server has been idle \
+             (150 % more in the loads that woke it for 10 slices than in the slices themselves)"
         )
     );
     assert_eq!(of(1.5, true), None, "threads that wake and caches that are cold");

@@ -48,7 +48,7 @@ pub(crate) fn run_together(
     let delayed = |launching: &&Launching| cell_of(plan, &launching.spec).load.network_delay_ns > 0;
     if let Some(delayed) = launches.iter().find(delayed) {
         let target = cell_of(plan, &delayed.spec).levels.target().to_owned();
-        return Err(LabError::Prevented { target, text: "a load with a network delay cannot go round".to_owned() });
+        return Err(LabError::Prevented { target, text: "a load with a network delay cannot rotate".to_owned() });
     }
     let (mut made, mut members) = (Vec::new(), Vec::new());
     for (place, launching) in launches.iter().enumerate() {

@@ -225,7 +225,7 @@ fn a_load_with_a_network_delay_is_refused_before_anything_is_launched() {
     let tools = (&launcher, &load as lab::Loader<'_>, &rotate as lab::Rotator<'_>);
     let end = conduct_planned(&mut planner, &plan, &mut folder, tools, &AtomicBool::new(false), &mut |_| ());
     let said = end.map(|_| ()).unwrap_err().to_string();
-    assert_eq!(said, "b cannot be launched: a load with a network delay cannot go round");
+    assert_eq!(said, "b cannot be launched: a load with a network delay cannot rotate");
     assert!(launcher.launched.borrow().is_empty());
 }
 

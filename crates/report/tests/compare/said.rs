@@ -55,19 +55,16 @@ fn who_did_not_go_round_is_said_before_the_figures_and_who_did_in_the_notes() {
     let cause = UnslicedCause::ConnectionsEnd { idle: 2, said: 0 };
     let reason = Reason::from(cause);
     let (text, markdown) = said(&Rotated::Seen { target: Some("new".to_owned()), reason: reason.clone() });
-    let alone = "Each launch was alone, because of new: its load cannot go round with others' in slices: the server ends \
-                 connections: 2 while they were idle.";
+    let alone = "Each launch was alone, because of new: cannot rotate with other targets: the server ends connections: 2 \
+                 while they were idle.";
     assert!(text.contains(alone) && text.find(alone) < text.find("Worse: throughput"), "{text}");
     assert!(markdown.contains(alone), "{markdown}");
     let margin = "The margin of 1 % is meant for launches in slices: alone, launches may need a wider one (--margin).";
     assert!(text.contains(margin) && markdown.contains(margin), "{text}");
     let (text, _) = said(&Rotated::Seen { target: None, reason });
-    assert!(
-        text.contains("Each launch was alone: its load cannot go round with others' in slices: the server"),
-        "{text}"
-    );
+    assert!(text.contains("Each launch was alone: cannot rotate with other targets: the server"), "{text}");
     let (text, _) = said(&Rotated::Together { rounds: 20, slice_s: 0.25 });
-    let together = "in 20 slices of about 250 ms for each launch.";
+    let together = "in 20 slices of about 250 ms per launch.";
     assert!(!text.contains("is meant for launches in slices"), "{text}");
     assert!(text.contains(together) && text.find("Notes") < text.find(together), "{text}");
 }
@@ -158,18 +155,18 @@ fn what_would_settle_it_is_asked_for_in_the_words_of_whoever_asked() {
         (
             CompareForm::Runs,
             [
-                "both runs made anew, with more threads or CPUs for the generator",
-                "both runs made anew, with more connections",
-                "both runs made anew, with a longer window",
+                "repeat both runs with more threads or CPUs for the generator",
+                "repeat both runs with more connections",
+                "repeat both runs with a longer window",
             ],
             "the two did different work. ",
         ),
         (
             CompareForm::Loads,
             [
-                "both loads made anew (bourdon load), with more threads or CPUs for the generator (-t)",
-                "both loads made anew (bourdon load), with more connections (-c)",
-                "both loads made anew (bourdon load), with a longer window (-d)",
+                "repeat both loads (bourdon load) with more threads or CPUs for the generator (-t)",
+                "repeat both loads (bourdon load) with more connections (-c)",
+                "repeat both loads (bourdon load) with a longer window (-d)",
             ],
             "--expect-body compares",
         ),
@@ -189,8 +186,8 @@ fn a_warm_up_is_asked_for_as_it_can_be_typed() {
     for (form, cure) in [
         (CompareForm::Commands, "a longer warm-up (--warm-up 5s)"),
         (CompareForm::Experiment, "a longer warm-up (`warm_up` of 5s)"),
-        (CompareForm::Runs, "both runs made anew, with a longer warm-up, such as 5s"),
-        (CompareForm::Loads, "both loads made anew (bourdon load), with a longer warm-up (--warm-up 5s)"),
+        (CompareForm::Runs, "repeat both runs with a longer warm-up, such as 5s"),
+        (CompareForm::Loads, "repeat both loads (bourdon load) with a longer warm-up (--warm-up 5s)"),
     ] {
         let said = said(&CompareAnalysis { form, ..held_back(Withheld::Warming) });
         assert!(said.contains(&format!("What would settle it: {cure}.")), "{said}");

@@ -47,7 +47,7 @@ fn what_differs_beside_the_server_is_the_first_caution() {
     analysis.differences = support::causes::every_difference();
     let page = read(&html(&Judged::Comparison(Box::new(analysis))));
     let first = texts(&page, "header .alert.unsure").into_iter().next().unwrap();
-    assert!(first.starts_with("Compared although more differs than the server: "), "{first}");
+    assert!(first.starts_with("Compared although more than the server differs: "), "{first}");
 }
 
 #[test]

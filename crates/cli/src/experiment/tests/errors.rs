@@ -75,16 +75,16 @@ fn what_the_sample_size_can_never_show() {
     let file = |rest: &str| format!("load.path = '/rest/hello'\nload.connections = 10\n{rest}");
     let claim = "[[claim]]\nname = 'x'\nsays = 's'\nexpect = '1 * «p99(alpha) < 50ms'\n";
     let claim = claim.replace("1 * «p99(alpha)", "«p99(alpha)");
-    let few = "a p99 needs 368 requests a launch, and there are";
+    let few = "a p99 needs 368 requests per launch, and at most";
     check(&[
         (
             &file(&format!("vary = {{ target = 'alpha', handler_delay = '1s' }}\n{claim}")),
-            &format!("{few} 311 at most"),
+            &format!("{few} 311 are possible"),
             "more `connections`",
         ),
         (
             &format!("load = {{ model = 'open', rate = 20 }}\nvary.target = 'alpha'\n{claim}"),
-            &format!("{few} 200 at most"),
+            &format!("{few} 200 are possible"),
             "a higher `rate`",
         ),
     ]);
@@ -92,7 +92,7 @@ fn what_the_sample_size_can_never_show() {
     let enough = asked(&enough.replace(MARK, ""));
     assert_eq!(resolved(&enough).claims[0].not_testable, None);
     let reason = quick(&enough).claims[0].not_testable.clone();
-    assert_eq!(reason, Some(format!("too little in the quick form: {few} 40 at most")));
+    assert_eq!(reason, Some(format!("too little in the quick form: {few} 40 are possible")));
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn what_is_at_least_so_fast_can_still_be_shown_to_be_faster() {
     assert_eq!(plainly, [Supported, Supported, Supported, Supported, Contradicted, Supported]);
     let claims = after(&session, 1, generator_limited);
     assert_eq!(verdicts(&claims), [Supported, Inconclusive, Supported, Inconclusive, Contradicted, Inconclusive]);
-    let reason = "the generator may have been the limit for b: its throughput is at least this";
+    let reason = "the generator may have been the limit for b, so its throughput is only a lower bound";
     assert_eq!(claim_notes(&claims[1])[0], format!("supported by the figures alone, but {reason}"));
     assert_eq!(claim_notes(&claims[0]), [reason], "said, though it changes nothing");
     assert_eq!(claims[1].needs_blocks, None, "more blocks would not help");
@@ -53,8 +53,8 @@ fn the_same_figure_by_another_name_is_guarded_alike() {
     assert_eq!(verdicts(&after(&session, 1, |_| {})), [Supported; 5]);
     let claims = after(&session, 1, generator_limited);
     assert_eq!(verdicts(&claims), [Supported, Inconclusive, Supported, Inconclusive, Supported]);
-    let note = "supported by the figures alone, but the generator may have been the limit for b: its elapsed time per request \
-                is at most this";
+    let note = "supported by the figures alone, but the generator may have been the limit for b, so its elapsed time per \
+                request is only an upper bound";
     assert_eq!(claim_notes(&claims[1])[0], note);
 }
 
@@ -84,7 +84,7 @@ fn a_reason_names_the_conditions_in_which_the_figures_of_a_claim_differ() {
         .generator_busy(0.9)
         .claim("throughput(a, connections = 1000) / throughput(a, connections = 100) > 0.5");
     let notes = claim_notes(&session.analyse().claims[0]).join("; ");
-    assert!(notes.contains("limit for a (1,000 connections):"), "{notes}");
+    assert!(notes.contains("limit for a (1,000 connections), so"), "{notes}");
     assert!(!notes.contains("handler delay"), "it is the same in both: {notes}");
 }
 
@@ -109,7 +109,7 @@ fn a_latency_with_unfinished_requests_is_at_least_that() {
     assert_eq!(few, [Supported, Supported, Supported, Supported, Supported, Inconclusive], "no more than the p99.9");
     let claims = unfinished(0.02);
     assert_eq!(verdicts(&claims), [Inconclusive, Supported, Supported, Supported, Supported, Inconclusive]);
-    let reason = "the latency p99 of b is at least this: requests were still unfinished";
+    let reason = "the latency p99 of b is only a lower bound: requests were still unfinished";
     assert_eq!(claim_notes(&claims[0])[0], format!("supported by the figures alone, but {reason}"));
 }
 
@@ -127,7 +127,7 @@ fn few_completions_on_a_connection_leave_the_rate_open_by_one_each() {
         .claim("throughput(b) < 1010");
     let claims = session.analyse().claims;
     assert_eq!(verdicts(&claims), [Inconclusive, Supported, Inconclusive, Supported, Supported]);
-    assert!(claim_notes(&claims[0])[0].ends_with("or such unlike ones, that its edges weigh 10 %"));
+    assert!(claim_notes(&claims[0])[0].ends_with("lengths: edge effects can shift the figure by 10 %"));
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn who_fails_more_than_it_may_is_not_shown_to_be_quick() {
         measured.in_window.ok -= failed;
     });
     assert_eq!(verdicts(&claims), [Inconclusive, Supported, Inconclusive]);
-    assert!(claim_notes(&claims[0])[0].ends_with("failed, and a failure may be quick and cheap"), "{claims:?}");
+    assert!(claim_notes(&claims[0])[0].ends_with("and failures can be cheaper than real replies"), "{claims:?}");
     let claims = after(&session, 1, |measured| {
         let second = |at: u32| Interval {
             at_s: at.into(),
@@ -247,10 +247,11 @@ fn what_a_busy_machine_alone_could_have_made_supports_no_claim() {
     let claims = busy(&session, 0, &all, 0.2);
     let open = Inconclusive;
     assert_eq!(verdicts(&claims), [Supported, open, open, Supported, open, Supported, open, Supported]);
-    let said = "supported by the figures alone, but the machine was busy in 8 of 8 launches of a, and that alone could have turned the verdict";
+    let said = "supported by the figures alone, but the machine was busy in 8 of 8 launches of a, and that alone could have \
+                changed the verdict";
     assert_eq!((claim_notes(&claims[1])[0].as_str(), claims[1].needs_blocks), (said, None));
     assert!(
-        claim_notes(&claims[4])[0].ends_with("of a, and how much that adds to its latency p99 has no bound"),
+        claim_notes(&claims[4])[0].ends_with("of a, and there is no limit to how much that can add to its latency p99"),
         "{claims:?}"
     );
     // Six quiet launches show it by themselves; five are too few.
@@ -277,7 +278,7 @@ fn who_answered_nothing_in_a_launch_is_not_judged_by_the_others() {
     (measured.in_window.ok, measured.in_window.completed) = (0, 0);
     let claims = crate::analyse(&session.plan(), &Environment::default(), &records).claims;
     assert_eq!(verdicts(&claims), [Inconclusive, Inconclusive, Inconclusive, Supported, Supported]);
-    let said = "no verdict: a answered nothing right in 1 of 7 launches, and leaving that out would favour it";
+    let said = "no verdict: a gave no correct reply in 1 of 7 launches, and leaving those out would favour it";
     for claim in &claims[..3] {
         assert_eq!((claim.blocks, claim.measured.estimate, claim.needs_blocks), (0, None, None), "{claim:?}");
         assert_eq!(claim_notes(claim)[0], said);
@@ -341,7 +342,8 @@ fn a_quantile_for_which_every_launch_has_too_few_requests_is_not_testable() {
     });
     assert_eq!(verdicts(&claims), [ClaimVerdict::NotTestable]);
     assert!(
-        claim_notes(&claims[0])[0].starts_with("a p99 needs 368 requests a launch; a had fewer in 6 of 6 launches (2"),
+        claim_notes(&claims[0])[0]
+            .starts_with("a p99 needs 368 requests per launch; a had fewer in 6 of 6 launches (2"),
         "{claims:?}"
     );
 }

@@ -341,7 +341,7 @@ fn a_quantile_that_one_launch_is_too_short_for_is_none_of_the_others_either() {
     assert!(row(&analysis, Metric::P50).new.estimate.is_some(), "for which they have enough");
     let analysis = session.analyse_these(&trials);
     assert!(analysis.comparisons.iter().all(|pair| pair.metric != Metric::P99));
-    let note = "a p99 needs 368 requests a launch; new had fewer in 6 of 12 launches (300)";
+    let note = "a p99 needs 368 requests per launch; new had fewer in 6 of 12 launches (300)";
     assert_eq!(claim_notes(&analysis.claims[0])[0], note);
 }
 

@@ -399,8 +399,8 @@ fn a_claim_about_what_requests_cost_says_what_a_target_used_while_it_idled() {
     };
     let (plan, records) = sliced(&session, deferring);
     let claim = crate::analyse(&plan, &Environment::default(), &records).claims.remove(0);
-    let said = "supported by the figures alone, but a used 33 % of its CPU time while others had their slices, and whether its \
-                requests caused that is not known";
+    let said = "supported by the figures alone, but a used 33 % of its CPU time outside its own slices, and it is \
+                unclear whether its requests caused that";
     assert_eq!((claim.withheld, report::claim_notes(&claim)), (Some(Withheld::Spill), vec![said.to_owned()]));
 }
 
@@ -424,7 +424,7 @@ fn a_p99_needs_ten_garbage_collections_within_the_slices_of_each_launch() {
     };
     let known = |least: u64| {
         let said = format!(
-            "a p99 in slices needs 10 garbage collections during a launch's slices; for a fewer are known in 1 of 6 launches ({least})"
+            "a p99 in slices needs 10 garbage collections within each launch's slices; a had fewer in 1 of 6 launches ({least})"
         );
         (false, vec![said])
     };

@@ -85,8 +85,8 @@ fn halves_say_by_response_times_where_they_tell_them() {
     assert_eq!(
         said.as_deref(),
         Some(
-            "its load cannot go round with others' in slices: a slice, which begins without a queue and after a rest, is too short for \
-             the load to settle (in the second halves of 10 slices requests took 50 % longer than in the first)"
+            "cannot rotate with other targets: slices are too short for the load to settle: each starts rested and with an \
+             empty queue (in the second halves of 10 slices requests took 50 % longer than in the first)"
         )
     );
 }
