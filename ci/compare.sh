@@ -1,6 +1,6 @@
 #!/bin/sh
 # Is this change slower? Compares two revisions of the repository in the working directory and writes the answer as
-# Markdown, fit for a comment. The exit status is bourdon's: 1 when a gate is broken, 3 when one is undecided.
+# Markdown, fit for a comment. The exit status is bourdon's: 1 when a gate failed, 3 when one is undecided.
 #
 #   BOURDON_RUN      the command that launches the server, with $PORT in it (needed)
 #   BOURDON_BUILD    the command that builds it

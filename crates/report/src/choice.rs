@@ -1,5 +1,7 @@
 //! Which target serves a stated need best, as far as ranks say: nobody where they do not.
 
+use std::collections::BTreeSet;
+
 use model::{Analysis, CellAnalysis, Comparison, ComparisonVerdict, Metric, Population, Rank, RankGroup};
 
 use crate::cell_words::{cpu, memory, with_failures};
@@ -20,11 +22,17 @@ pub(crate) struct Choice {
 
 /// What is to be known of all of them.
 pub(crate) const MEANING: &str = "By rank on this machine, under these conditions. Tied: too close to call, listed \
-                                  alphabetically. No name is given if first place is undecided.";
+                                  alphabetically. Undecided: the evidence does not show which is first.";
 
 /// What somebody may want of a server, in the order in which it is told.
 const NEEDS: [Metric; 5] =
     [Metric::Throughput, Metric::CpuPerRequest, Metric::P99, Metric::PeakMemory, Metric::TimeToReady];
+
+/// A target that serves less than this share of what the quickest serves is named together with the best of the others.
+const LEAST_SHARE: f64 = 0.5;
+
+/// At most so many whose order is open are named.
+const MOST_NAMED: usize = 4;
 
 /// Every need for which there are ranks. Conditions under which the answer is the same stand together.
 pub(crate) fn choices(analysis: &Analysis, conditions: &Conditions) -> Vec<Choice> {
@@ -36,8 +44,10 @@ pub(crate) fn choices(analysis: &Analysis, conditions: &Conditions) -> Vec<Choic
         for group in analysis.groups.iter().filter(|group| group.metric == metric) {
             let cells: Vec<&CellAnalysis> =
                 analysis.cells.iter().filter(|cell| cell.levels.conditions() == group.conditions).collect();
-            let Some(need) = need(metric, &cells) else { continue };
-            let (best, under) = (best(group, &cells, &analysis.comparisons), conditions.title(&group.conditions));
+            // One alone leaves nothing to choose.
+            let Some(need) = need(metric, &cells).filter(|_| cells.len() > 1) else { continue };
+            let best = best(group, &cells, &analysis.comparisons);
+            let under = conditions.title(&group.conditions) + &some_only(&cells, &analysis.cells);
             let known = choices.iter_mut().find(|known| known.need == need && known.best == best);
             match known {
                 Some(known) => known.under.push(under),
@@ -47,6 +57,18 @@ pub(crate) fn choices(analysis: &Analysis, conditions: &Conditions) -> Vec<Choic
     }
     choices.iter_mut().for_each(|choice| choice.under.retain(|under| !under.is_empty()));
     choices
+}
+
+/// ` (a and b only)` where others were measured under other conditions alone.
+fn some_only(cells: &[&CellAnalysis], all: &[CellAnalysis]) -> String {
+    let names = |cells: &mut dyn Iterator<Item = &CellAnalysis>| -> BTreeSet<String> {
+        cells.map(|cell| cell.levels.target().to_owned()).collect()
+    };
+    let here = names(&mut cells.iter().copied());
+    if here == names(&mut all.iter()) {
+        return String::new();
+    }
+    bracketed(&format!("{} only", listed(&here.into_iter().collect::<Vec<_>>())))
 }
 
 /// What is wanted; none where nobody would ask: at a given rate all serve the same.
@@ -67,17 +89,45 @@ fn best(group: &RankGroup, cells: &[&CellAnalysis], comparisons: &[Comparison]) 
     let mut first: Vec<String> =
         group.ranks.iter().filter(|rank| rank.rank == Some(1)).map(|rank| rank.target.clone()).collect();
     first.sort();
-    let figure_of = |target: &String| figure(group.metric, cells.iter().find(|cell| cell.levels.target() == target)?);
     let said = match &first[..] {
         [] => open(group, cells, comparisons),
-        [only] => figure_of(only).map_or_else(|| only.clone(), |figure| format!("{only}: {figure}")),
-        tied => {
-            let with_figure =
-                |target: &String| format!("{target}{}", bracketed(&figure_of(target).unwrap_or_default()));
-            format!("{} are tied", listed(&tied.iter().map(with_figure).collect::<Vec<_>>()))
+        [only] => {
+            figure_of(group.metric, cells, only).map_or_else(|| only.clone(), |figure| format!("{only}: {figure}"))
         }
+        tied => format!("{} are tied", with_figures(group.metric, cells, tied)),
     };
-    said + &close_to(&first, group, comparisons)
+    said + &close_to(&first, group, comparisons) + &of_the_quick(&first, group, cells)
+}
+
+/// `a (9,159 requests/s) and b (9,120 requests/s)`.
+fn with_figures(metric: Metric, cells: &[&CellAnalysis], targets: &[String]) -> String {
+    let named =
+        |target: &String| format!("{target}{}", bracketed(&figure_of(metric, cells, target).unwrap_or_default()));
+    listed(&targets.iter().map(named).collect::<Vec<_>>())
+}
+
+fn figure_of(metric: Metric, cells: &[&CellAnalysis], target: &str) -> Option<String> {
+    figure(metric, cells.iter().find(|cell| cell.levels.target() == target)?)
+}
+
+/// Who is first of those that serve at least half as much as the quickest, where the first serve less: a server that serves next to
+/// nothing needs little memory.
+fn of_the_quick(first: &[String], group: &RankGroup, cells: &[&CellAnalysis]) -> String {
+    let rate = |cell: &&CellAnalysis| cell.throughput.estimate.unwrap_or(0.0);
+    let most = cells.iter().map(rate).fold(0.0, f64::max);
+    let is_quick =
+        |target: &str| cells.iter().any(|cell| cell.levels.target() == target && rate(cell) >= LEAST_SHARE * most);
+    let is_given = cells.iter().any(|cell| cell.latency_us.population == Population::Response);
+    if is_given || first.is_empty() || first.iter().any(|target| is_quick(target)) {
+        return String::new();
+    }
+    let quick = || group.ranks.iter().filter(|rank| is_quick(&rank.target));
+    let Some(best) = quick().filter_map(|rank| rank.rank).min() else { return String::new() };
+    let mut named: Vec<String> =
+        quick().filter(|rank| rank.rank == Some(best)).map(|rank| rank.target.clone()).collect();
+    named.sort();
+    let named = with_figures(group.metric, cells, &named);
+    format!("; of those that serve at least half as much as the quickest: {named}")
 }
 
 /// `; b is also tied with third`: those of lower rank that are too close to call with one of the first as a pair.
@@ -118,7 +168,7 @@ fn open(group: &RankGroup, cells: &[&CellAnalysis], comparisons: &[Comparison]) 
     let mut left: Vec<String> = group.ranks.iter().filter(may_be_first).map(|rank| rank.target.clone()).collect();
     left.sort();
     match left.len() {
-        2.. if left.len() < group.ranks.len() => format!("undecided between {}", listed(&left)),
+        2..=MOST_NAMED => format!("undecided between {}", with_figures(group.metric, cells, &left)),
         _ => "undecided".to_owned(),
     }
 }

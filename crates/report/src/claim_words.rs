@@ -40,9 +40,10 @@ pub(crate) fn not_refuted(cores: FewCores) -> String {
     format!("not refuted: {} of {}", cores.here, counted(cores.about.into(), "core", "cores"))
 }
 
-/// What is claimed. One with a published value often has more of what others measured in its words: that is said first.
-pub(crate) fn says(claim: &ClaimAnalysis) -> String {
-    if claim.published.is_some() { format!("Claimed: {}", claim.says) } else { claim.says.clone() }
+/// What is claimed. One of others often has in its words what they measured: that it is theirs is said first.
+pub(crate) fn says(claim: &ClaimAnalysis, analysis: &Analysis) -> String {
+    let is_of_others = claim.published.is_some() || analysis.source.is_some();
+    if is_of_others { format!("Claimed: {}", claim.says) } else { claim.says.clone() }
 }
 
 /// The conditions that hold for the whole claim: `10 ms handler delay, 100 connections`; empty where it names none.

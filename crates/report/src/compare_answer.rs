@@ -6,6 +6,7 @@ use crate::answer::NOTHING_YET;
 use crate::compare_launches::launches;
 use crate::compare_words::{SAME_SHARE, against, reason, row_with_change, same_within};
 use crate::format::counted;
+use crate::gate_words;
 use crate::page::Tint;
 use crate::withheld::{because, cure_of};
 
@@ -99,10 +100,11 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
         }
         _ => {
             let yes = if of(Slower).any(|row| row.metric.is_speed()) { "Yes" } else { "Worse" };
+            let unlike = if analysis.reply_sizes.is_empty() { "" } else { ", though replies differ in size" };
             let open_one = primary(analysis).filter(|row| row.verdict == ComparisonVerdict::Inconclusive);
             let primary = open_one.map_or(String::new(), |row| format!("{} is inconclusive; ", row.metric.words()));
             let count = format!("{}{primary}{worse} of {figures} {} worse", largest(analysis, Slower), are(worse));
-            Answer::new(Tint::Bad, format!("{yes}: {count}{}", then(", ", others(open))))
+            Answer::new(Tint::Bad, format!("{yes}{unlike}: {count}{}", then(", ", others(open))))
         }
     }
 }
@@ -160,19 +162,16 @@ fn moved_against(analysis: &CompareAnalysis, against: &[&CompareRow], others: &s
     Answer { then, ..Answer::new(Tint::Unsure, text) }
 }
 
-/// `the gate's limit is undecided`, `1 of 3 limits is broken, 1 undecided`; nothing where none was asked for.
+/// `gate failed: p99<+10%`, `1 of 3 gates failed, 1 undecided`; nothing where none was asked for.
 fn gates(gates: &[GateResult]) -> Option<String> {
     let of = |verdict| gates.iter().filter(|gate| gate.verdict == verdict).count();
     let (broken, undecided) = (of(GateVerdict::Broken), of(GateVerdict::Undecided));
-    let are = |count: usize| if count == 1 { "is" } else { "are" };
-    Some(match (gates.len(), broken, undecided) {
-        (0, ..) => return None,
-        (1, 0, 0) => "the gate's limit holds".to_owned(),
-        (1, 0, _) => "the gate's limit is undecided".to_owned(),
-        (1, ..) => "the gate's limit is broken".to_owned(),
-        (all, 0, 0) => format!("all {all} limits hold"),
-        (all, 0, open) => format!("{open} of {all} limits {} undecided", are(open)),
-        (all, broken, 0) => format!("{broken} of {all} limits {} broken", are(broken)),
-        (all, broken, open) => format!("{broken} of {all} limits {} broken, {open} undecided", are(broken)),
+    Some(match (gates, broken, undecided) {
+        ([], ..) => return None,
+        ([gate], ..) => format!("gate {}: {}", gate_words::verdict(gate.verdict), gate.gate),
+        (all, 0, 0) => format!("all {} gates passed", all.len()),
+        (all, 0, open) => format!("{open} of {} gates undecided", all.len()),
+        (all, failed, 0) => format!("{failed} of {} gates failed", all.len()),
+        (all, failed, open) => format!("{failed} of {} gates failed, {open} undecided", all.len()),
     })
 }

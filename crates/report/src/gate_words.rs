@@ -11,8 +11,8 @@ use crate::withheld::{because, cure_of, longer_window};
 
 pub(crate) fn verdict(verdict: GateVerdict) -> &'static str {
     match verdict {
-        GateVerdict::Held => "held",
-        GateVerdict::Broken => "broken",
+        GateVerdict::Held => "passed",
+        GateVerdict::Broken => "failed",
         GateVerdict::Undecided => "undecided",
     }
 }

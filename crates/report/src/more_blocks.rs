@@ -44,8 +44,7 @@ impl Blocks {
             of_loads: analysis.is_of_loads(),
             words: match (analysis.is_of_loads(), analysis.interleaved) {
                 (true, _) => ["load of each", "loads of each"],
-                (false, true) => ["block", "blocks"],
-                (false, false) => ["block of each", "blocks of each"],
+                (false, _) => ["launch of each", "launches of each"],
             },
         }
     }

@@ -129,7 +129,7 @@ fn unsliced(cause: UnslicedCause) -> String {
             percent(dearer)
         ),
         UnslicedCause::FailsAfterIdling { failed, replies } => format!(
-            "requests fail after the server has been idle ({} failed and {} got a reply in the loads that woke it)",
+            "requests fail after the server has been idle ({} failed and {} succeeded in the loads that woke it)",
             thousands(failed),
             thousands(replies)
         ),

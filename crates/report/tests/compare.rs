@@ -105,24 +105,25 @@ fn what_became_of_the_gates_is_in_the_first_sentence() {
     use GateVerdict::{Broken, Held, Undecided};
     for (gates, said) in [
         (&[][..], "."),
-        (&[Held], "; the gate's limit holds."),
-        (&[Undecided], "; the gate's limit is undecided."),
-        (&[Broken], "; the gate's limit is broken."),
-        (&[Held, Held], "; all 2 limits hold."),
-        (&[Held, Undecided, Undecided], "; 2 of 3 limits are undecided."),
-        (&[Broken, Undecided], "; 1 of 2 limits is broken, 1 undecided."),
+        (&[Held], "; gate passed: GATE."),
+        (&[Undecided], "; gate undecided: GATE."),
+        (&[Broken], "; gate failed: GATE."),
+        (&[Held, Held], "; all 2 gates passed."),
+        (&[Held, Undecided, Undecided], "; 2 of 3 gates undecided."),
+        (&[Broken, Undecided], "; 1 of 2 gates failed, 1 undecided."),
     ] {
-        assert_eq!(first(gates), said);
+        assert_eq!(first(gates), said.replace("GATE", &revisions().gates[0].gate));
     }
     let mut few = revisions();
     (few.blocks, few.preliminary, few.gates[1].verdict) = (2, true, Undecided);
     few.gates.truncate(2);
     few.gates.remove(0);
-    assert!(said(&few).contains("a verdict needs six; the gate's limit is undecided. These figures carry no verdict."));
+    let undecided = format!("; gate undecided: {}.", few.gates[0].gate);
+    assert!(said(&few).contains(&format!("a verdict needs six{undecided} These figures carry no verdict.")));
     few.rows.clear();
     let nothing = said(&few);
     assert!(
-        nothing.contains("Nothing could be compared: no figure is known of both; the gate's limit is undecided."),
+        nothing.contains(&format!("Nothing could be compared: no figure is known of both{undecided}")),
         "{nothing}"
     );
     assert!(!nothing.contains("Preliminary"), "{nothing}");
@@ -201,7 +202,9 @@ fn what_is_open_says_what_would_settle_it() {
     let text =
         |analysis: &CompareAnalysis| compare_text(analysis, PLAIN).split_whitespace().collect::<Vec<_>>().join(" ");
     let said = text(&analysis);
-    for part in ["Inconclusive: latency p99 +", "), needs about 41 blocks (", "); needs about 14 blocks ("] {
+    for part in
+        ["Inconclusive: latency p99 +", "), needs about 41 launches of each (", "); needs about 14 launches of each ("]
+    {
         assert!(said.contains(part), "{part}: {said}");
     }
     let next = |analysis: &CompareAnalysis| {
@@ -211,9 +214,9 @@ fn what_is_open_says_what_would_settle_it() {
     analysis.rows[2].needs_blocks = Some(model::MOST_NEEDED_BLOCKS);
     analysis.gates.clear();
     assert_eq!(next(&analysis), None);
-    assert!(text(&analysis).contains("needs 1,000 blocks or more."));
+    assert!(text(&analysis).contains("needs 1,000 launches of each or more."));
     (analysis.rows[2].needs_blocks, analysis.interleaved, analysis.elapsed_s) = (Some(41), false, None);
-    assert!(text(&analysis).contains("needs about 41 blocks of each."));
+    assert!(text(&analysis).contains("needs about 41 launches of each."));
     analysis.form = CompareForm::Loads;
     assert!(text(&analysis).contains("needs about 41 loads of each."));
     (analysis.form, analysis.interleaved) = (CompareForm::Commands, true);

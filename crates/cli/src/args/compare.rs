@@ -26,7 +26,7 @@ left as it is; `.` is the working directory itself.
 Loads that `bourdon load -o FILE` saved are compared without an interval, or
 with one where each side is a folder of several.
 
-A gate is broken, and the exit status 1, when the whole interval lies on its
+A gate fails, and the exit status is 1, when the whole interval lies on its
 wrong side. One that the figures leave open is undecided: the exit status is 3.
 
 An option that does not go with what is compared is refused. An experiment file

@@ -65,7 +65,7 @@ fn a_branch_that_is_slower_is_called_so_and_breaks_its_gate_by_whichever_way_its
     let lab = repository();
     let app = lab.path().join("app");
     let compared = rotating(&["--rev", "main", "--rev", "slow", "--gate", "p50<+10%"]);
-    let first = lab.bourdon_in(&app, &compared).exits(1).shows(&["slower", "broken  p50<+10%"]);
+    let first = lab.bourdon_in(&app, &compared).exits(1).shows(&["slower", "failed  p50<+10%"]);
     assert_clean(&lab);
     let record = lab.records_in("app/runs").pop().unwrap();
     let folder = record.path().to_str().unwrap();
@@ -73,7 +73,7 @@ fn a_branch_that_is_slower_is_called_so_and_breaks_its_gate_by_whichever_way_its
     let written = (record.text("report.md"), record.text("analysis.json"));
     assert!(report("text").starts_with(&first.stdout), "{}", report("text"));
     assert_eq!((report("markdown"), report("json")), written);
-    assert!(written.0.contains("**broken** `p50<+10%"), "{}", written.0);
+    assert!(written.0.contains("**failed** `p50<+10%"), "{}", written.0);
     let document = record.analysis();
     assert_eq!(document["schema"], "bourdon.compare/2");
     let slower = (verdict(&document, "throughput") == "slower", verdict(&document, "p50") == "slower");
@@ -91,7 +91,7 @@ fn the_other_way_round_it_is_faster_and_the_comment_says_so() {
     let arguments = compare(&["--rev", "slow", "--rev", "main", "--gate", "throughput>-5%", "--format", "markdown"]);
     let outcome = lab.bourdon_in(&lab.path().join("app"), &arguments).exits(0);
     assert_clean(&lab);
-    outcome.shows(&["### Is main (", "**Better: throughput +", "| throughput |", "**held** `throughput>-5%"]);
+    outcome.shows(&["### Is main (", "**Better: throughput +", "| throughput |", "**passed** `throughput>-5%"]);
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_new_server_that_fails_is_a_bad_answer_and_a_gate_on_errors_compares_shares(
     let runs = ["--run", "$BOURDON specimen clean", "--run", "env EVERY=3 $BOURDON specimen unavailable"];
     let arguments = [&["compare", "--path", "/rest/hello", "--ready", "/ping"], &runs[..], &SHORT].concat();
     let text = lab.bourdon(&[&arguments[..], &["--gate", "errors<+1%"]].concat()).exits(1);
-    text.shows(&["More than 1 % of the requests failed: new 33 %.", "errors +33", "points (", " broken  errors<+1%"]);
+    text.shows(&["More than 1 % of the requests failed: new 33 %.", "errors +33", "points (", " failed  errors<+1%"]);
     let allowed = [&arguments[..], &["--allow-failures", "50%", "--format", "json"]].concat();
     let document = lab.bourdon(&allowed).exits(0).json();
     assert_eq!(verdict(&document, "errors"), "slower", "{document:#}");
@@ -166,7 +166,7 @@ fn a_new_server_that_fails_is_a_bad_answer_and_a_gate_on_errors_compares_shares(
     // The other way round nothing is wrong with the new one.
     let fixed = ["--run", runs[3], "--run", runs[1], "--gate", "errors<+1%"];
     let fixed = [&["compare", "--path", "/rest/hello", "--ready", "/ping"], &fixed[..], &SHORT].concat();
-    lab.bourdon(&fixed).exits(0).shows(&["More than 1 % of the requests failed: old 33 %.", " held  errors<+1%"]);
+    lab.bourdon(&fixed).exits(0).shows(&["More than 1 % of the requests failed: old 33 %.", " passed  errors<+1%"]);
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn the_script_for_ci_writes_the_comment_and_passes_the_status_on() {
     let (status, said) = run("p50<+10%");
     assert_eq!(status, Some(1), "{said}");
     let comment = read("app/bourdon-comment.md");
-    assert!(comment.contains("**broken** `p50<+10%") && comment.contains("| verdict |"), "{comment}");
+    assert!(comment.contains("**failed** `p50<+10%") && comment.contains("| verdict |"), "{comment}");
     assert_eq!(read("summary.md"), comment);
     let (status, _) = run("p50<10");
     assert_eq!(status, Some(2));
@@ -333,7 +333,7 @@ fn what_would_settle_a_comparison_is_said_as_a_command_that_can_be_pasted() {
     let load = [&load[..], &["--no-rotation"]].concat();
     let sides = ["--run", "sh serve.sh $BOURDON", "--rev", "main", "--rev", "slow"];
     let open = lab.bourdon_in(&app, &[&["compare"], &load[..], &sides, &["--gate", "p50<+10%"]].concat()).exits(3);
-    assert!(open.stdout.contains("needs about 6 blocks"), "{open:?}");
+    assert!(open.stdout.contains("needs about 6 launches of each"), "{open:?}");
     // Of a gate that the busy machine leaves open the number is not known, but that six are needed for any verdict.
     let (_, more) = open.stderr.trim_end().rsplit_once("More blocks").unwrap();
     let (_, command) = more.split_once(": ").unwrap();
@@ -341,6 +341,6 @@ fn what_would_settle_a_comparison_is_said_as_a_command_that_can_be_pasted() {
     let until = words.iter().position(|word| word == "--blocks").unwrap() + 2;
     let resume: Vec<&str> = words[1..until].iter().map(String::as_str).collect();
     assert_eq!(resume.last(), Some(&"6"));
-    lab.bourdon_in(&app, &resume).exits(1).shows(&["slower", "broken"]);
+    lab.bourdon_in(&app, &resume).exits(1).shows(&["slower", "failed"]);
     assert_clean(&lab);
 }

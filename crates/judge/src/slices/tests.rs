@@ -318,7 +318,7 @@ fn who_fails_when_it_is_woken_does_not_go_round() {
         of(70, 0).as_deref(),
         Some(
             "fails-after-idling: cannot rotate with other targets: requests fail after the server has been idle (700 failed \
-             and 1,000 got a reply in the loads that woke it)"
+             and 1,000 succeeded in the loads that woke it)"
         )
     );
     assert_eq!(of(1, 0), None, "as many as may");

@@ -17,6 +17,8 @@ pub(super) fn of(title: &str, series: &[Series<'_>]) -> Markup {
     if rows.is_empty() {
         return html! {};
     }
+    let twins = series.iter().flat_map(|one| &one.cell.launches).filter(|launch| launch.twin).count();
+    let twins = if twins > 0 { format!(" ({twins} of them to measure the noise)") } else { String::new() };
     rows.sort_by_key(|(block, _)| *block);
     let rows: Vec<Vec<String>> = rows.into_iter().map(|(_, row)| row).collect();
     let header = [
@@ -31,7 +33,7 @@ pub(super) fn of(title: &str, series: &[Series<'_>]) -> Markup {
     let caption = if title.is_empty() { "Launches".to_owned() } else { format!("Launches: {title}") };
     html! {
         details {
-            summary { (counted(rows.len() as u64, "launch", "launches")) ", one by one" }
+            summary { (counted(rows.len() as u64, "launch", "launches")) ", one by one" (twins) }
             (table(&caption, &header, &rows, 2))
         }
     }

@@ -94,7 +94,7 @@ fn entry(claim: &ClaimAnalysis, analysis: &Analysis) -> Markup {
     let parts = parts.into_iter().filter_map(|(name, value)| Some((name, value.filter(|value| !value.is_empty())?)));
     html! {
         li.claim.(tint(claim)) {
-            p { strong.verdict { (text(&claim_words::verdict(claim))) } " " (text(&claim_words::says(claim))) }
+            p { strong.verdict { (text(&claim_words::verdict(claim))) } " " (text(&claim_words::says(claim, analysis))) }
             dl { @for (name, value) in parts { div { dt { (name) } dd { (text(&value)) } } } }
             (list(claim_notes(claim).into_iter().chain(claim_words::would_settle(claim, analysis))))
         }

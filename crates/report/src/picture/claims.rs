@@ -141,7 +141,7 @@ fn edges(bound: Bound) -> Vec<f64> {
 fn words_of(sheet: &mut Sheet, claim: &ClaimAnalysis, analysis: &Analysis) {
     let seen = claim_words::seen(claim).unwrap_or_else(|| "not measured".to_owned());
     sheet.line(("strong", &claim_words::verdict(claim)), ("number", &seen), 0.0);
-    sheet.words("", &claim_words::says(claim), 3);
+    sheet.words("", &claim_words::says(claim, analysis), 3);
     let parts = here(claim, analysis);
     parts.iter().for_each(|parts| sheet.words("", &format!("Here: {parts}"), 3));
     let conditions = claim_words::claim_conditions(claim);

@@ -61,7 +61,10 @@ pub(super) fn draw(series: &[Series<'_>], about: &About<'_>) -> Option<Drawn> {
     sheet.gap(2.0);
     let mut key = vec![(Glyph::Thin, "a launch"), (Glyph::Dot, "all launches, with the 95 % interval")];
     key.push((Glyph::Dashed, "fewer than 10 requests beyond"));
-    key.extend((series.len() > 1).then_some((Glyph::Grey, "the others")));
+    key.extend(
+        (series.len() > 1)
+            .then_some((Glyph::Grey, if series.len() == 2 { "the other server" } else { "the other servers" })),
+    );
     let bounds = series.iter().any(|one| one.counted().flat_map(points).any(|point| point.is_bound));
     key.extend(bounds.then_some((Glyph::Open, "at least: unfinished requests")));
     sheet.key(&key);

@@ -47,7 +47,9 @@ pub(super) fn draw(series: &[Series<'_>], about: &About<'_>) -> Option<Drawn> {
     let any = |used: LaunchUse| launches().any(|launch| launch.used == used);
     let mut key = Vec::new();
     key.extend(any(LaunchUse::Counts).then_some((Glyph::Dot, "launch")));
-    key.extend(launches().any(|launch| launch.twin).then_some((Glyph::Twin, "the same target again, joined: noise")));
+    key.extend(
+        launches().any(|launch| launch.twin).then_some((Glyph::Twin, "the same server again: the gap is noise")),
+    );
     key.extend(launches().any(|launch| !launch.slices.is_empty()).then_some((Glyph::Speck, "its slices, in order")));
     key.extend(any(LaunchUse::SetAside).then_some((Glyph::Open, "set aside: the machine was busy")));
     key.extend(any(LaunchUse::Void).then_some((Glyph::Cross, "void, not used")));
