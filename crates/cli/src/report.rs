@@ -65,6 +65,8 @@ fn of_loads(args: &ReportArgs) -> Result<Exit, Failure> {
     let mut judged = answer::judge(&side.record);
     if let Judged::Run(analysis) = &mut judged {
         analysis.of_loads = true;
+        // Who made them, and where, no load says.
+        analysis.session.cpus = None;
     }
     let timelines = judge::timelines(&side.record.trials, &BTreeMap::new());
     print(args, &judged, &timelines)?;

@@ -59,6 +59,10 @@ fn folders(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut all = Vec::new();
     for folder in named {
         let unread = |error| Failure::usage(format!("cannot read {}: {error}", folder.display()));
+        if folder.is_file() {
+            let cure = "a site shows recorded runs; `bourdon report FILE --format html` makes the page of a saved load";
+            return Err(Failure::usage(format!("{} is a file: {cure}", folder.display())));
+        }
         if folder.join(PLAN).is_file() {
             all.push(folder.clone());
             continue;

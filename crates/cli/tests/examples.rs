@@ -98,7 +98,7 @@ fn the_experiment_in_the_readme_works_as_it_stands_there() {
     let (experiment, _) = after.split_once("```").unwrap();
     let server = std::fs::read_to_string(repository().join("examples/own-server/server.py")).unwrap();
     let lab = Lab::new().experiment(experiment).file("server.py", server);
-    let shown = lab.run(&["--blocks", "1"]).exits(0);
+    let shown = lab.run(&["--quick", "--blocks", "1"]).exits(0);
     shown.shows(&[
         "Does keeping connections open make my server faster?",
         "mine-tuned",
@@ -119,8 +119,8 @@ fn the_readme_s_branch_can_be_asked_about() {
     let script = repository().join("examples/branch/make.sh");
     assert!(Command::new("sh").arg(script).arg(&shop).status().unwrap().success());
     let sides = ["compare", "--run", "python3 server.py", "--rev", "main", "--rev", "feature", "--format", "json"];
-    let load = ["--duration", "150ms", "--warm-up", "50ms", "--blocks", "10", "-c", "4"];
-    let document = lab.bourdon_in(&shop, &[&sides[..], &load].concat()).exits(0).json();
+    let load = ["--duration", "150ms", "--warm-up", "50ms", "--blocks", "3", "-c", "4"];
+    let document = lab.bourdon_in(&shop, &[&sides[..], &load].concat()).answers().json();
     let is_told = |row: &Json| match row["withheld"].as_str() {
         Some("little-cpu") => row["metric"] == "cpu_per_request",
         Some("few-requests") => row["metric"] == "p99",

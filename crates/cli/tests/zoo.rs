@@ -11,11 +11,12 @@ const UPDATE: &str = "ZOO_UPDATE";
 /// Of each language the target that is built and checked with every test.
 const ONE_OF_EACH: [&str; 6] = ["go-net-http", "java-netty", "nginx", "node-http", "php-apache", "rust-axum"];
 
-/// A lab in which the languages' own caches are those of the user: bourdon's is the lab's.
+/// A lab in which the languages' own caches are those of the user, and bourdon's lies beside the tests: what was built from the same
+/// files is not built again.
 fn lab() -> Lab {
     let go = std::process::Command::new("go").args(["env", "GOCACHE"]).output();
     let cache = go.map(|output| String::from_utf8(output.stdout).unwrap().trim().to_owned()).unwrap_or_default();
-    Lab::new().env("GOCACHE", cache)
+    Lab::new().env("GOCACHE", cache).env("XDG_CACHE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/zoo"))
 }
 
 fn targets(document: &Json) -> Vec<Json> {

@@ -7,11 +7,15 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
+use crate::document::read_at_most;
 use crate::durable::{UNFINISHED, create_folder_durably, folder_of, sync_folder, write_durably};
 use crate::held::{Held, sweep};
 
 /// The file that names all others: by it a folder is known for one of ours, and what is not in it is somebody's.
 const LIST: &str = ".bourdon-site";
+
+/// Bytes of that list, at most.
+const MOST_LISTED: u64 = 16 << 20;
 
 /// Writes these files, each with its path in the folder, so that its name leads to what was there before or to all of them. An
 /// earlier one is replaced.
@@ -55,7 +59,12 @@ fn check(folder: &Path) -> Result<bool> {
             "a folder is expected there, and no file or link; name another one",
         ));
     }
-    let ours = std::fs::read_to_string(folder.join(LIST)).unwrap_or_default();
+    let list = folder.join(LIST);
+    let ours = match list.symlink_metadata() {
+        Ok(_) => read_at_most(&list, MOST_LISTED).map_err(|error| Error::other(error.to_string()))?,
+        Err(_) => Vec::new(),
+    };
+    let ours = String::from_utf8_lossy(&ours);
     let ours: BTreeSet<&Path> = ours.lines().map(Path::new).chain([Path::new(LIST)]).collect();
     let mut found = Vec::new();
     walk(folder, &mut found)?;
@@ -114,6 +123,19 @@ mod tests {
         assert_eq!((read(&site, "a/report.html"), read(&site, "b/report.html").as_deref()), (None, Some("b")));
         let left: Vec<_> = std::fs::read_dir(above.path().join("new")).unwrap().collect();
         assert_eq!(left.len(), 1, "nothing else is left: {left:?}");
+    }
+
+    #[test]
+    fn a_list_that_is_not_a_file_is_refused_and_not_waited_for() {
+        let above = tempfile::tempdir().unwrap();
+        let site = above.path().join("site");
+        std::fs::create_dir(&site).unwrap();
+        rustix::fs::mknodat(CWD, site.join(LIST), rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
+        assert!(write_site(&site, &files(&[("index.html", "one")])).is_err());
+        std::fs::remove_file(site.join(LIST)).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", site.join(LIST)).unwrap();
+        assert!(write_site(&site, &files(&[("index.html", "one")])).is_err());
+        assert!(site.join(LIST).symlink_metadata().is_ok(), "what was there stays");
     }
 
     #[test]

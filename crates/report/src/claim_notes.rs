@@ -192,7 +192,7 @@ fn unfinished(server: &Cell, metric: Metric) -> String {
 fn noise_words(unbounded: Option<Metric>) -> String {
     match unbounded {
         None => "and that alone could have changed the verdict".to_owned(),
-        Some(metric) => format!("and there is no limit to how much that can add to its {}", metric.words()),
+        Some(metric) => format!("and there is no limit to how much that can change its {}", metric.words()),
     }
 }
 

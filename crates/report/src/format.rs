@@ -237,7 +237,14 @@ pub(crate) fn spread(value: &Measured) -> Option<Spread> {
         0.0 => Spread::Even(format!("± <{}", percent(RESOLVED))),
         0.0..0.000_5 => Spread::Even(format!("± {}", percent(half))),
         0.000_5..EVEN => Spread::Even(format!("± {:.1} %", half * 100.0)),
-        _ => Spread::Ends(format!("({} to {})", number(value.low?), number(value.high?))),
+        _ => {
+            let end = |end: f64| match value.unit {
+                Unit::Us | Unit::Ms | Unit::Bytes | Unit::Share => quantity(end, value.unit),
+                // The estimate has the unit.
+                _ => number(end),
+            };
+            Spread::Ends(format!("({} to {})", end(value.low?), end(value.high?)))
+        }
     })
 }
 
@@ -361,6 +368,8 @@ mod tests {
         let ratio = value(Some(0.010_66), Some(0.010_596), Some(0.010_724), Unit::Ratio);
         assert_eq!(measured(&ratio).as_deref(), Some("0.01066 (0.01060 to 0.01072)"));
         assert_eq!(plus_minus(&ratio).as_deref(), Some("± 0.6 %"));
+        let wide = value(Some(10_200.0), Some(6_121.0), Some(16_995.0), Unit::Us);
+        assert_eq!(plus_minus(&wide).as_deref(), Some("(6.12 ms to 17.0 ms)"));
         let near = value(Some(0.998_6), Some(0.989_6), Some(1.007_6), Unit::Ratio);
         assert_eq!(measured(&near).as_deref(), Some("0.999 (0.990 to 1.008)"));
         let threads = value(Some(150.0), Some(149.4), Some(150.6), Unit::Threads);

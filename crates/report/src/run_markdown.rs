@@ -75,7 +75,7 @@ fn notes(parts: &mut Vec<String>, analysis: &Analysis, conditions: &Conditions) 
 }
 
 fn tables(parts: &mut Vec<String>, analysis: &Analysis, groups: &[Group<'_>], illustrations: Illustrations<'_>) {
-    let differ = words::launched_alike(analysis).is_none();
+    let differ = words::launched_differently(analysis);
     let mut explained: Vec<Mark> = Vec::new();
     parts.extend(illustrations.of(Subject::Tables));
     for (at, group) in groups.iter().enumerate() {

@@ -53,7 +53,7 @@ fn answer(page: &mut Page, analysis: &Analysis, conditions: &Conditions, groups:
 }
 
 fn tables(page: &mut Page, analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>]) {
-    let differ = words::launched_alike(analysis).is_none();
+    let differ = words::launched_differently(analysis);
     page.gap();
     conditions.notes().iter().for_each(|text| page.paragraph(0, Tint::Dim, text));
     for group in groups {

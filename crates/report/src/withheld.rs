@@ -63,7 +63,7 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
             format!("child processes of {who} may have exited without being reaped; their CPU time is not counted")
         }
         Withheld::Unbounded => {
-            "the machine was busy, and there is no limit to how much that can add to this figure".to_owned()
+            "the machine was busy, and there is no limit to how much that can change this figure".to_owned()
         }
     }
 }

@@ -80,9 +80,10 @@ pub(crate) fn header(analysis: &Analysis) -> Vec<String> {
         0 => "no complete block".to_owned(),
         blocks => format!("{}, interleaved", counted(blocks.into(), "launch a cell", "launches a cell")),
     };
-    let mut parts = match analysis.of_loads {
-        true => vec![counted(analysis.trials.total.into(), "load", "loads")],
-        false => vec![format!("{}{quick}", analysis.name), format!("{launches}, seed {}", analysis.seed)],
+    let mut parts = match (analysis.of_loads, analysis.trials.total) {
+        (true, ..=1) => vec![counted(analysis.trials.total.into(), "load", "loads")],
+        (true, loads) => vec![format!("{loads} loads, taken as of one server: addresses are not saved")],
+        (false, _) => vec![format!("{}{quick}", analysis.name), format!("{launches}, seed {}", analysis.seed)],
     };
     parts.extend(not_up(analysis.trials).into_iter().chain(set_aside(&analysis.session)));
     parts.extend(load(analysis.cells.iter()));
@@ -148,7 +149,7 @@ pub(crate) fn toolchains(environment: &Environment) -> Option<String> {
 /// What holds for the whole run, a sentence each.
 pub(crate) fn notes(analysis: &Analysis, conditions: &Conditions) -> Vec<String> {
     let once = [noise(analysis, conditions), repeated(analysis), more_blocks(&analysis.blocks_before, analysis.blocks)];
-    let cpus = share(&analysis.session);
+    let cpus = share(&analysis.session).filter(|_| has_launches(analysis));
     let windows = windows(&analysis.cells.iter().collect::<Vec<_>>());
     let first = [windows, launched_alike(analysis), cpus, toolchains(&analysis.environment)];
     let notes = first.into_iter().chain(once).flatten();
@@ -161,8 +162,18 @@ pub(crate) fn notes(analysis: &Analysis, conditions: &Conditions) -> Vec<String>
 }
 
 /// How all launches were made, where they were made alike; else each table says it.
-pub(crate) fn launched_alike(analysis: &Analysis) -> Option<String> {
-    rotation_words::alike(&analysis.cells)
+fn launched_alike(analysis: &Analysis) -> Option<String> {
+    rotation_words::alike(&analysis.cells).filter(|_| has_launches(analysis))
+}
+
+/// Whether launches were made in different ways, so that each table says in which.
+pub(crate) fn launched_differently(analysis: &Analysis) -> bool {
+    has_launches(analysis) && rotation_words::alike(&analysis.cells).is_none()
+}
+
+/// Of saved loads nobody knows how their server was launched.
+fn has_launches(analysis: &Analysis) -> bool {
+    !analysis.of_loads && analysis.trials.total > 0
 }
 
 /// Whether no launch counts. Then there is nothing of which few would be known.

@@ -103,7 +103,7 @@ fn every_launch_is_listed_and_who_does_not_count_says_so() {
     assert_eq!(rows.len(), launches.len());
     let void = launches.iter().filter(|launch| launch.used == LaunchUse::Void).count();
     assert!(void > 0);
-    assert_eq!(rows.iter().filter(|row| row.ends_with("void")).count(), void);
+    assert_eq!(rows.iter().filter(|row| row.contains("void")).count(), void);
     let named = texts(&page, "#void li").join(" ");
     assert!(analysis.void_trials.iter().all(|trial| named.contains(trial.levels.target())), "{named}");
 }
@@ -139,12 +139,15 @@ fn nothing_is_loaded_and_nothing_runs_but_its_own_script() {
     for name in ["side-by-side", "comparison"] {
         let page = report::html(&judged(name), &timelines(name));
         let parsed = read(&page);
-        for forbidden in ["link", "iframe", "object", "embed", "img", "base", "form", "a[href]", "use", "image"] {
+        for forbidden in
+            ["link", "iframe", "object", "embed", "img", "base", "form", "a[href]:not([href^='#'])", "use", "image"]
+        {
             assert!(all(&parsed, forbidden).is_empty(), "{forbidden}");
         }
         let attributes = all(&parsed, "*").into_iter().flat_map(|element| element.value().attrs().collect::<Vec<_>>());
         for (name, value) in attributes {
-            assert!(!name.starts_with("on") && name != "style" && name != "src" && name != "href", "{name}={value}");
+            let leads_away = name == "src" || (name == "href" && !value.starts_with('#'));
+            assert!(!name.starts_with("on") && name != "style" && !leads_away, "{name}={value}");
         }
         let styles = all(&parsed, "style");
         assert_eq!(styles.len(), 1);

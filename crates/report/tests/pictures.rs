@@ -8,6 +8,8 @@ mod drawn;
 mod places;
 #[path = "pictures/steadiness.rs"]
 mod steadiness;
+#[path = "pictures/styled.rs"]
+mod styled;
 mod support;
 
 use std::collections::BTreeMap;

@@ -275,9 +275,9 @@ fn what_the_machine_alone_could_have_made_is_no_tie_and_is_said_once_with_its_cu
         text(&analysis)
     };
     assert!(held_back(Withheld::Disturbed).contains("this alone could have made or hidden the difference"));
-    assert!(held_back(Withheld::Unbounded).contains("no limit to how much that can add to this figure"));
+    assert!(held_back(Withheld::Unbounded).contains("no limit to how much that can change this figure"));
     for shown in [styled(&analysis, Style { verbose: true, width: 400, ..PLAIN }), run_markdown(&analysis)] {
-        let said = ": the machine was busy, and there is no limit to how much that can add to this figure";
+        let said = ": the machine was busy, and there is no limit to how much that can change this figure";
         assert_eq!(shown.matches(said).count(), 1, "{shown}");
         assert_eq!(shown.matches("fewer other programs").count(), 1, "{shown}");
         assert!(shown.contains("No rank for ") && !shown.contains("fewer than six launches count"), "{shown}");

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::run_support::Lab;
-use crate::{assert_clean, compare, git, repository};
+use crate::{assert_clean, compare, git, repository_beside_others};
 
 /// Git ties its hooks to the index of the commit under way: a comparison in a hook must not check out into it.
 #[test]
 fn a_comparison_within_a_hook_leaves_the_index_alone_and_runs_no_hook_and_a_build_is_in_its_own_repository() {
-    let lab = repository();
+    let lab = repository_beside_others();
     let lab = lab.file("app/new.txt", "staged\n").file(".git/hooks/post-checkout", "#!/bin/sh\n: > \"$RAN\"\n");
     std::fs::set_permissions(lab.path().join(".git/hooks/post-checkout"), Permissions::from_mode(0o755)).unwrap();
     git(lab.path(), &["add", "app/new.txt"]);
@@ -31,7 +31,7 @@ fn a_comparison_within_a_hook_leaves_the_index_alone_and_runs_no_hook_and_a_buil
 
 /// A repository whose checkout never ends: a filter in it hangs.
 fn that_hangs() -> Lab {
-    let lab = repository().file("app/.gitattributes", "serve.sh filter=hangs\n");
+    let lab = repository_beside_others().file("app/.gitattributes", "serve.sh filter=hangs\n");
     git(lab.path(), &["add", "app"]);
     git(lab.path(), &["commit", "--quiet", "-m", "with a filter"]);
     let begun = lab.path().join("begun");
@@ -61,7 +61,7 @@ fn a_checkout_that_hangs_ends_with_the_comparison_however_that_ends() {
 
 #[test]
 fn what_git_says_of_a_broken_object_is_shown() {
-    let lab = repository();
+    let lab = repository_beside_others();
     let broken = Command::new("git").current_dir(lab.path()).args(["rev-parse", "slow"]).output().unwrap();
     let name = String::from_utf8(broken.stdout).unwrap();
     let object = lab.path().join(".git/objects").join(&name[..2]).join(name[2..].trim());
@@ -94,7 +94,7 @@ fn what_git_remembers_of_a_killed_comparison_is_forgotten_by_the_next_and_nothin
 /// Another container that shares the folder has process numbers of its own.
 #[test]
 fn a_checkout_is_swept_when_nobody_holds_it_whatever_process_its_name_may_mean() {
-    let lab = repository();
+    let lab = repository_beside_others();
     let revisions = lab.path().join("cache/bourdon/revisions");
     let [held, left] =
         [format!("{}-0", u32::MAX), format!("{}-0", std::process::id())].map(|name| revisions.join(name));
@@ -108,7 +108,7 @@ fn a_checkout_is_swept_when_nobody_holds_it_whatever_process_its_name_may_mean()
 
 #[test]
 fn a_git_that_is_killed_says_nothing_of_the_repository() {
-    let lab = repository().file("bin/git", "#!/bin/sh\nkill -TERM $$\n");
+    let lab = repository_beside_others().file("bin/git", "#!/bin/sh\nkill -TERM $$\n");
     let bin = lab.path().join("bin");
     std::fs::set_permissions(bin.join("git"), Permissions::from_mode(0o755)).unwrap();
     let lab = lab.env("PATH", format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()));

@@ -24,6 +24,20 @@ const UPLOT_LICENSE: &str = include_str!("vendor/uPlot-LICENSE");
 const SCRIPTS: [&str; 4] =
     [include_str!("figures.js"), include_str!("panels.js"), include_str!("tables.js"), include_str!("page.js")];
 
+/// The parts of a page that can be gone to, in its order.
+const PARTS: [(&str, &str); 10] = [
+    ("claims", "Claims"),
+    ("choice", "Which one here?"),
+    ("gates", "Gates"),
+    ("figures", "Figures"),
+    ("time", "Over time"),
+    ("profile", "CPU profile"),
+    ("findings", "Findings"),
+    ("notes", "Notes"),
+    ("void", "Void"),
+    ("setting", "Setting"),
+];
+
 /// A whole page of what was measured somewhere, with its script.
 pub(super) fn page(title: &str, environment: &Environment, content: &Markup) -> String {
     let style = format!("{UPLOT_STYLE}\n{STYLE}{CSS}{OVER_TIME_STYLE}");
@@ -58,6 +72,7 @@ fn whole(title: &str, bourdon: &str, (style, script): (String, Option<String>), 
                 style { (PreEscaped(style)) }
             }
             body {
+                (parts(content))
                 main { (content) }
                 @if let Some(script) = script {
                     script { (PreEscaped(script)) }
@@ -66,6 +81,17 @@ fn whole(title: &str, bourdon: &str, (style, script): (String, Option<String>), 
         }
     }
     .into_string()
+}
+
+/// Links to the parts of a page that it has; nothing where these are few.
+fn parts(content: &Markup) -> Markup {
+    let has = |(id, _): &(&str, &str)| content.0.contains(&format!("<section id=\"{id}\""));
+    let there: Vec<(&str, &str)> = PARTS.into_iter().filter(has).collect();
+    html! {
+        @if there.len() > 2 {
+            nav aria-label="On this page" { @for (id, name) in there { a href={ "#" (id) } { (name) } " " } }
+        }
+    }
 }
 
 /// A command line that a shell takes as it was given.

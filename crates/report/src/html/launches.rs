@@ -24,11 +24,11 @@ pub(super) fn of(title: &str, series: &[Series<'_>]) -> Markup {
     let header = [
         ("block", true),
         ("server", false),
+        ("use", false),
         ("requests/s", true),
         ("failed", true),
         ("p50", true),
         ("p99", true),
-        ("use", false),
     ];
     let caption = if title.is_empty() { "Launches".to_owned() } else { format!("Launches: {title}") };
     html! {
@@ -48,11 +48,11 @@ fn row(name: &str, launch: &CellLaunch) -> Vec<String> {
     vec![
         launch.block.to_string(),
         name.to_owned(),
+        used(launch).to_owned(),
         launch.throughput.map_or_else(dash, number),
         launch.errors.map_or_else(dash, percent),
         quantile(0.5).unwrap_or_else(dash),
         quantile(0.99).unwrap_or_else(dash),
-        used(launch).to_owned(),
     ]
 }
 

@@ -165,6 +165,12 @@ function explorer({ panels, cells: all }) {
   restore();
 }
 
+// The address is what was chosen: a link within the page leaves it as it is.
+document.querySelectorAll("nav a").forEach((link) => link.addEventListener("click", (event) => {
+  event.preventDefault();
+  at(link.getAttribute("href").slice(1)).scrollIntoView();
+}));
+
 if (at("timelines")) {
   unpacked(at("timelines")).then(explorer).catch((error) => {
     at("note").textContent = `This browser could not draw the launches (${error.message}); one of each cell is drawn below.`;

@@ -163,6 +163,14 @@ function options({ launch, width, height, unit, y, series, seen, isLast, hooks, 
       sync: { key: "launch", setSeries: false },
       points: { show: false },
       drag: { x: true, y: false, setScale: false },
+      // A selection that leaves a panel above or below ends where it is let go; uPlot would take it to the panel's edge.
+      bind: {
+        mouseleave: (plot, target, handle) => (event) => {
+          const { left, right } = plot.over.getBoundingClientRect();
+          const isBeside = event.clientX <= left || event.clientX >= right;
+          return event.buttons === 1 && !isBeside ? null : handle(event);
+        },
+      },
       dataIdx: (plot, series, near, second) => stepAt(launch, second),
     },
     scales: { x: { time: false, auto: false }, y },

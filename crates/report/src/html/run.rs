@@ -111,7 +111,7 @@ fn tint(claim: &ClaimAnalysis) -> &'static str {
 }
 
 fn tables(analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>], pictures: &[Picture]) -> Markup {
-    let differ = words::launched_alike(analysis).is_none();
+    let differ = words::launched_differently(analysis);
     let mut explained: Vec<Mark> = Vec::new();
     html! {
         section #figures {

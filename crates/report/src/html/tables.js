@@ -2,6 +2,9 @@
 
 const MOST_ROWS = 40;
 
+/** Letters of a search, at most: browsers refuse patterns of very many. */
+const MOST_LETTERS = 200;
+
 /** A text as it is searched: of a number in groups, its digits. */
 function searched(text) {
   return text.toLowerCase().replace(/(\d),(?=\d{3})/g, "$1");
@@ -18,7 +21,7 @@ function tableRows(tables, changed) {
   // a number nobody means a part.
   const said = (one, row) => searched([one.table.querySelector("caption"), ...row.querySelectorAll(":not(.figure)")].map((cell) => cell.textContent).join(" "));
   const literal = (part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const asked = () => searched(wanted).split(/[()]/).map((part) => part.trim()).filter(Boolean).map((part) => new RegExp(`(?<!\\d)${literal(part)}(?!\\d)`));
+  const asked = () => searched(wanted.slice(0, MOST_LETTERS)).split(/[()]/).map((part) => part.trim()).filter(Boolean).map((part) => new RegExp(`(?<!\\d)${literal(part)}(?!\\d)`));
   const show = (one) => {
     const parts = asked();
     const fit = one.rows.filter((row) => parts.every((part) => part.test(said(one, row))));

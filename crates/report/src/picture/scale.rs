@@ -19,6 +19,9 @@ pub(crate) struct Scale {
     pub(crate) to: f64,
 }
 
+/// No value on a log scale is drawn farther from 1 than this factor: nothing that is measured is.
+const FARTHEST: f64 = 1e100;
+
 /// What is left free at each end of an axis, as a share of what the values take.
 const ROOM: f64 = 0.08;
 
@@ -26,7 +29,8 @@ impl Scale {
     /// An axis that holds all of these and what lies within `reach` of one of them: a factor, or a difference. Values are finite,
     /// and above zero on a log scale. None without a value.
     pub(crate) fn around(steps: Steps, values: &[f64], reach: f64, [from, to]: [f64; 2]) -> Option<Self> {
-        let straight = |value: f64| if steps == Steps::Log { value.ln() } else { value };
+        let straight =
+            |value: f64| if steps == Steps::Log { value.clamp(1.0 / FARTHEST, FARTHEST).ln() } else { value };
         let back = |value: f64| if steps == Steps::Log { value.exp() } else { value };
         let least = values.iter().copied().reduce(f64::min).map(straight)?;
         let most = values.iter().copied().reduce(f64::max).map(straight)?;
@@ -69,12 +73,13 @@ impl Scale {
 
     fn even_ticks(&self, most: usize) -> Vec<f64> {
         let least_step = (self.high - self.low) / most.max(1) as f64;
-        let decade = least_step.log10().floor() as i32;
+        let decade = least_step.max(f64::MIN_POSITIVE).log10().floor() as i32;
         let of = |digit: f64, decade: i32| -> Vec<f64> {
             let step = power_of_ten(digit, decade);
             let (first, last) = ((self.low / step).ceil() as i64, (self.high / step).floor() as i64);
-            // Counted in steps, for sums of tenths drift.
-            (first..=last).map(|at| power_of_ten(digit * at as f64, decade)).collect()
+            // Counted in steps, for sums of tenths drift; too many are known from one more than may be.
+            let ticks = (first..=last).take(most + 1).map(|at| power_of_ten(digit * at as f64, decade));
+            if step > 0.0 { ticks.collect() } else { Vec::new() }
         };
         let steps = [(1.0, decade), (2.0, decade), (5.0, decade), (1.0, decade + 1), (2.0, decade + 1)];
         steps.into_iter().map(|(digit, decade)| of(digit, decade)).find(|ticks| ticks.len() <= most).unwrap_or_default()
@@ -105,6 +110,18 @@ mod tests {
             (Steps::Log, 1.0, 1e7, &[1.0, 100.0, 1e4, 1e6]),
         ] {
             assert_eq!(scale(steps, low, high).ticks(6), ticks, "{low} to {high}");
+        }
+    }
+
+    #[test]
+    fn the_smallest_values_have_an_axis_of_few_ticks() {
+        for value in [5e-324, 1e-320, 1e-300, 1e300] {
+            for steps in [Steps::Log, Steps::Even] {
+                let around = Scale::around(steps, &[value, value * 2.0], 1.01, [0.0, 1.0]).unwrap();
+                assert!(around.ticks(6).len() <= 6, "{value}");
+                let narrow = Scale { low: 0.0, high: value, ..around };
+                assert!(Scale { steps: Steps::Even, ..narrow }.ticks(6).len() <= 6, "{value}");
+            }
         }
     }
 

@@ -122,7 +122,7 @@ impl Sheet {
     /// The picture; `says` is one sentence about what it shows, and `made` from what, on which machine and when.
     pub(crate) fn finish(mut self, says: &str, made: &str) -> Drawn {
         self.gap(4.0);
-        self.small(made, 3);
+        self.small(made, 8);
         let height = (self.y + MARGIN).ceil();
         let style = Node::new("style").text(CSS);
         let paper = Node::area("paper", [0.0, 0.0], [WIDTH, height]);

@@ -2,6 +2,7 @@
 //!
 //! Light, also where a page is printed; dark where the reader's screen is. Nothing is told by a colour alone: a mark without a
 //! verdict is hollow, a void one is a cross, and words stand beside each. Blue and grey stay apart for whoever sees few colours.
+//! The ramp of the map of latency is cividis, light to dark on paper and dark to light on a dark screen.
 
 /// Every rule begins with the class of the picture, so that one within a page changes nothing around it.
 pub(crate) const CSS: &str = "
@@ -30,6 +31,16 @@ pub(crate) const CSS: &str = "
 .bourdon .speck{fill:#5b8db8}
 .bourdon .frame{fill:#c9ddf2;stroke:#ffffff;stroke-width:1}
 .bourdon .framed{font-size:12px;pointer-events:none}
+.bourdon .halo{stroke:#ffffff;stroke-width:5;fill:none}
+.bourdon .warm-up{fill:#dde2e8}
+.bourdon .heat-1{fill:#cab963}
+.bourdon .heat-2{fill:#aba072}
+.bourdon .heat-3{fill:#8d8977}
+.bourdon .heat-4{fill:#727375}
+.bourdon .heat-5{fill:#575d6d}
+.bourdon .heat-6{fill:#3a496a}
+.bourdon .heat-7{fill:#193364}
+.bourdon .heat-8{fill:#00224e}
 @media screen and (prefers-color-scheme:dark){
 .bourdon text{fill:#e6edf3}
 .bourdon .paper{fill:#0d1117}
@@ -48,5 +59,15 @@ pub(crate) const CSS: &str = "
 .bourdon .other{stroke:#59636e}
 .bourdon .speck{fill:#5b8db8}
 .bourdon .frame{fill:#1f4368;stroke:#0d1117}
+.bourdon .warm-up{fill:#2b333d}
+.bourdon .halo{stroke:#0d1117}
+.bourdon .heat-1{fill:#48526c}
+.bourdon .heat-2{fill:#61656f}
+.bourdon .heat-3{fill:#797877}
+.bourdon .heat-4{fill:#918c77}
+.bourdon .heat-5{fill:#aca171}
+.bourdon .heat-6{fill:#c8b864}
+.bourdon .heat-7{fill:#e4cf50}
+.bourdon .heat-8{fill:#fee838}
 }
 ";

@@ -54,6 +54,15 @@ pub(super) fn draw(series: &[Series<'_>], about: &About<'_>) -> Option<Drawn> {
     key.extend(any(LaunchUse::SetAside).then_some((Glyph::Open, "set aside: the machine was busy")));
     key.extend(any(LaunchUse::Void).then_some((Glyph::Cross, "void, not used")));
     sheet.key(&key);
+    let is_beyond = |one: &Series<'_>| {
+        let mean = figure(one.cell, metric).estimate.unwrap_or(0.0);
+        let changes =
+            one.cell.launches.iter().flat_map(|launch| values(launch, metric)).map(|value| value / mean - 1.0);
+        changes.filter(|change| change.is_finite()).any(|change| change < frame.low || change > frame.high)
+    };
+    if series.iter().any(is_beyond) {
+        sheet.small("What lies beyond the scale, which is that of the launches that count, is drawn at its edge", 2);
+    }
     about.void.iter().take(TOLD).for_each(|text| sheet.small(&format!("Void: {text}"), 2));
     if about.void.len() > TOLD {
         sheet.small(&format!("and {} more void ones", about.void.len() - TOLD), 1);
@@ -76,12 +85,16 @@ impl Frame {
         let every = ((last - first) as usize / NUMBERED + 1) as u32;
         let numbers = (first..=last).filter(|block| (block - first).is_multiple_of(every));
         let numbers = numbers.map(|block| (f64::from(block), block.to_string())).collect();
-        let of = |one: &Series| {
+        let of = |one: &Series, counts: bool| {
             let mean = figure(one.cell, metric).estimate.unwrap_or(0.0);
-            let values = one.cell.launches.iter().flat_map(|launch| values(launch, metric));
+            let those = one.cell.launches.iter().filter(|launch| launch.used == LaunchUse::Counts || !counts);
+            let values = those.flat_map(|launch| values(launch, metric));
             values.map(|value| value / mean - 1.0).filter(|change| change.is_finite()).collect::<Vec<f64>>()
         };
-        let changes: Vec<f64> = series.iter().flat_map(of).collect();
+        // What does not count may be so far off that no difference between those that do would be seen.
+        let [counted, all] =
+            [true, false].map(|counts| series.iter().flat_map(|one| of(one, counts)).collect::<Vec<f64>>());
+        let changes = if counted.is_empty() { all } else { counted };
         (!changes.is_empty()).then_some(())?;
         let held = [&changes[..], &[0.0]].concat();
         let around = Scale::around(Steps::Even, &held, 0.005, [0.0, 1.0])?;
@@ -94,7 +107,7 @@ impl Frame {
         let said =
             measured(mean).map_or("no launch counts".to_owned(), |said| format!("mean {}", at_least(is_bound, said)));
         sheet.line(("strong", &one.name), ("small number", &said), 0.0);
-        sheet.gap(2.0);
+        sheet.gap(8.0);
         let (top, bottom) = (sheet.y(), sheet.y() + HEIGHT);
         let y = Scale { steps: Steps::Even, low: self.low, high: self.high, from: bottom, to: top };
         let ticks = y.ticks(ROWS).into_iter().map(|tick| (tick, signed_tick(tick))).collect();
@@ -132,7 +145,7 @@ struct Panel<'a> {
 impl Panel<'_> {
     fn height(&self, value: Option<f64>) -> Option<f64> {
         let change = value? / self.mean.estimate? - 1.0;
-        change.is_finite().then(|| self.y.place(change))
+        change.is_finite().then(|| self.y.place(change.clamp(self.y.low, self.y.high)))
     }
 
     /// Where a launch lies, twins at either side of the middle; one without a value at the foot.

@@ -251,7 +251,7 @@ fn what_a_busy_machine_alone_could_have_made_supports_no_claim() {
                 changed the verdict";
     assert_eq!((claim_notes(&claims[1])[0].as_str(), claims[1].needs_blocks), (said, None));
     assert!(
-        claim_notes(&claims[4])[0].ends_with("of a, and there is no limit to how much that can add to its latency p99"),
+        claim_notes(&claims[4])[0].ends_with("of a, and there is no limit to how much that can change its latency p99"),
         "{claims:?}"
     );
     // Six quiet launches show it by themselves; five are too few.

@@ -1,0 +1,36 @@
+//! How pictures of launches over time look as files.
+
+use super::*;
+use report::pictures_of_launches;
+
+/// The classes of shapes and letters: what has none of the rules of its own file is filled with black.
+fn classes(svg: &str) -> std::collections::BTreeSet<String> {
+    let shape = |line: &&str| ["<rect", "<path", "<line", "<circle", "<text"].iter().any(|shape| line.contains(shape));
+    let class = |line: &str| Some(line.split_once("class=\"")?.1.split_once('"')?.0.to_owned());
+    let of = |line: &str| class(line).unwrap_or_default().split(' ').map(str::to_owned).collect::<Vec<_>>();
+    svg.lines().filter(shape).flat_map(of).filter(|class| !class.is_empty()).collect()
+}
+
+#[test]
+fn every_class_in_a_picture_has_its_rule_in_the_same_file() {
+    for name in ["side-by-side", "in-turn", "unsteady", "few-at-once", "rotating-comparison"] {
+        let judged = judged(name);
+        let drawn = [pictures(&judged), pictures_of_launches(&judged, &support::timelines(name))].concat();
+        assert!(drawn.iter().any(|picture| picture.file.starts_with("time-")), "{:?}", files(&drawn));
+        for picture in drawn {
+            let (_, style) = picture.svg.split_once("<style>").unwrap();
+            let (style, _) = style.split_once("</style>").unwrap();
+            for class in classes(&picture.svg) {
+                let rule = |end: &str| style.contains(&format!(".bourdon .{class}{end}"));
+                let is_styled = rule("{") || ["text", "small", "strong"].contains(&class.as_str());
+                assert!(is_styled, "{name}: {} has no rule for {class}", picture.file);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_launch_over_time() {
+    let drawn = pictures_of_launches(&judged("in-turn"), &support::timelines("in-turn"));
+    insta::assert_snapshot!("launch_over_time", named(&drawn, "time-1-1.svg"));
+}
