@@ -172,6 +172,30 @@ test("the address holds launch, zoom and filter, and brings them back", async ()
   await opened("live", {}, (page) => page.waitForSelector(".panel canvas"), "#launch=b99-c99&zoom=9,1&filter=none+such");
 });
 
+test("a selection that leaves its panel ends where it was let go, and links to parts of the page leave the address alone", async () => {
+  await opened("live", {}, async (page) => {
+    const panel = page.locator(".u-over").nth(1);
+    await panel.scrollIntoViewIfNeeded();
+    const zoomed = async (below) => {
+      const box = await panel.boundingBox();
+      await page.mouse.move(box.x + box.width * 0.3, box.y + box.height / 2);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2, { steps: 5 });
+      if (below) await page.mouse.move(box.x + box.width * 0.6, box.y + box.height + 6, { steps: 3 });
+      await page.mouse.up();
+      return new URLSearchParams(new URL(page.url()).hash.slice(1)).get("zoom").split(",").map(Number);
+    };
+    const within = await zoomed(false);
+    await page.locator("#whole").click();
+    const beyond = await zoomed(true);
+    within.forEach((end, at) => assert.ok(Math.abs(end - beyond[at]) < 0.02, `${within} and ${beyond}`));
+    const address = page.url();
+    await page.locator("nav a", { hasText: "Figures" }).click();
+    assert.ok(await page.locator("#figures h2").evaluate((one) => Math.abs(one.getBoundingClientRect().top) < 200));
+    assert.equal(page.url(), address);
+  });
+});
+
 test("a filter finds rows by their conditions, and leaves the tables that compare two servers", async () => {
   const rows = (page) => page.evaluate(() => [...document.querySelectorAll("#figures > section > .table tbody tr, #figures .whole tbody tr")]
     .filter((row) => row.checkVisibility()).length);
