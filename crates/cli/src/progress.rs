@@ -213,7 +213,7 @@ fn lagging(untold: &[String], recorded: usize) -> String {
     let trials = counted(recorded as u64, "recorded trial", "recorded trials");
     format!(
         "note: events.jsonl does not say how {} of {trials} ended ({named}{more}): it was truncated or removed. New events \
-         are appended; the record and the answer are complete",
+         are appended; the record and the answer lack nothing of it",
         untold.len()
     )
 }

@@ -32,7 +32,7 @@ fn failing(kind: &str, every: u32, trials: &str) -> String {
 
 #[test]
 fn another_status_is_a_failure_that_voids_nothing() {
-    let lab = Lab::beside_others().experiment(failing("unavailable", 2, ""));
+    let lab = Lab::new().experiment(failing("unavailable", 2, ""));
     let run = lab.run(&[]).exits(1);
     let first: Vec<&str> = run.stdout.lines().take(3).collect();
     assert!(first.iter().any(|line| line.starts_with("More than 1 % of the requests failed: odd 50 %")), "{first:?}");
@@ -48,7 +48,7 @@ fn another_status_is_a_failure_that_voids_nothing() {
 
 #[test]
 fn failures_that_are_allowed_are_said_and_no_more() {
-    let lab = Lab::beside_others().experiment(failing("unavailable", 2, ", allow_failures = \"60%\""));
+    let lab = Lab::new().experiment(failing("unavailable", 2, ", allow_failures = \"60%\""));
     lab.run(&[]).exits(0).shows(&["errors: odd (50 %"]);
     lab.run(&["--allow-failures", "10%"]).exits(1).shows(&["More than 10 % of the requests failed: odd"]);
 }
@@ -60,7 +60,7 @@ fn a_server_that_only_fails_is_bad_and_not_good() {
         ("close-before-reply", "More than 1 % of the requests failed: odd 100 %"),
         ("malformed-head", "Replies with wrong content: odd"),
     ] {
-        let lab = Lab::beside_others().experiment(failing(kind, 1, ""));
+        let lab = Lab::new().experiment(failing(kind, 1, ""));
         lab.run(&[]).exits(1).shows(&[says]);
     }
 }
@@ -72,7 +72,7 @@ fn wrong_content_voids_its_trials_alone() {
         books["bad_body"] != 0 || connections["unasked_replies"] != 0
     };
     for kind in ["wrong-body", "repeated-reply"] {
-        let lab = Lab::beside_others().experiment(short(2).replace("specimen:stall", &format!("specimen:{kind}")));
+        let lab = Lab::new().experiment(short(2).replace("specimen:stall", &format!("specimen:{kind}")));
         lab.run(&[]).exits(1).shows(&["of 10 trials are void", "correctness: ", "Replies with wrong content: "]);
         let record = lab.record();
         // A trial too unlucky to see a wrong reply (every tenth is) has nothing to be void for.
@@ -93,7 +93,7 @@ fn wrong_content_voids_its_trials_alone() {
 fn a_run_without_one_right_reply_ends_with_its_first_block_and_says_what_was_expected() {
     let wrong = failing("wrong-body", 1, "")
         .replace("path = \"/rest/hello\"", "path = \"/rest/hello\", expect_body = \"Hello world\"");
-    let lab = Lab::beside_others().experiment(&wrong);
+    let lab = Lab::new().experiment(&wrong);
     let run = lab.run(&["--target", "odd", "--blocks", "6"]).exits(1);
     let said = "done: not one reply of odd was right, and more blocks would show the same; fix the server";
     run.clone().says(&[said]).shows(&["Replies with wrong content: odd", "The first wrong reply of odd: "]);
@@ -103,7 +103,7 @@ fn a_run_without_one_right_reply_ends_with_its_first_block_and_says_what_was_exp
     lab.bourdon(&["run", "--resume", record.name()]).exits(1).says(&[said]);
     drop(lab);
 
-    let lab = Lab::beside_others().experiment(&wrong);
+    let lab = Lab::new().experiment(&wrong);
     lab.run(&[]).exits(1);
     lab.record().all_measured("specimen:clean", 2);
 }
@@ -331,7 +331,7 @@ fn calls_of_the_system_that_always_fail_keep_no_run_from_its_end() {
         return;
     }
     for calls in ["shutdown", "ppoll"] {
-        let lab = Lab::beside_others().experiment(short(1));
+        let lab = Lab::new().experiment(short(1));
         let (traced, fault) = (format!("trace={calls}"), format!("inject={calls}:error=EINVAL"));
         let strace = ["timeout", "-k", "1", "60", "strace", "-f", "-o", "/dev/null", "-e", &traced, "-e", &fault];
         lab.bourdon_under(&strace, &["run", FILE]).answers();

@@ -8,7 +8,7 @@ use run_support::{Json, Lab, repository};
 /// Rewrites the table instead of comparing it.
 const UPDATE: &str = "ZOO_UPDATE";
 
-/// Of each language the target that is built and checked with every test.
+/// Of each language the target that is checked with every test, and built where its files have changed since.
 const ONE_OF_EACH: [&str; 6] = ["go-net-http", "java-netty", "nginx", "node-http", "php-apache", "rust-axum"];
 
 /// A lab in which the languages' own caches are those of the user, and bourdon's lies beside the tests: what was built from the same

@@ -110,24 +110,32 @@ fn figure_of(metric: Metric, cells: &[&CellAnalysis], target: &str) -> Option<St
     figure(metric, cells.iter().find(|cell| cell.levels.target() == target)?)
 }
 
-/// Who is first of those that serve at least half as much as the quickest, where the first serve less: a server that serves next to
-/// nothing needs little memory.
+/// Which is first of those that serve at least half as much as the quickest, where the first serve less: a server that serves next to
+/// nothing needs little memory. Nothing where that is open.
 fn of_the_quick(first: &[String], group: &RankGroup, cells: &[&CellAnalysis]) -> String {
-    let rate = |cell: &&CellAnalysis| cell.throughput.estimate.unwrap_or(0.0);
-    let most = cells.iter().map(rate).fold(0.0, f64::max);
-    let is_quick =
-        |target: &str| cells.iter().any(|cell| cell.levels.target() == target && rate(cell) >= LEAST_SHARE * most);
+    let rate = |cell: &CellAnalysis| cell.throughput.estimate.unwrap_or(0.0);
+    let most = cells.iter().filter(|cell| !fails(cell)).map(|cell| rate(cell)).fold(0.0, f64::max);
+    let is_quick = |target: &str| {
+        let cell = cells.iter().find(|cell| cell.levels.target() == target);
+        cell.is_some_and(|cell| !fails(cell) && rate(cell) >= LEAST_SHARE * most)
+    };
     let is_given = cells.iter().any(|cell| cell.latency_us.population == Population::Response);
     if is_given || first.is_empty() || first.iter().any(|target| is_quick(target)) {
         return String::new();
     }
-    let quick = || group.ranks.iter().filter(|rank| is_quick(&rank.target));
-    let Some(best) = quick().filter_map(|rank| rank.rank).min() else { return String::new() };
+    // Best estimate first: one without a rank before the first that has one may be better.
+    let mut quick = group.ranks.iter().filter(|rank| is_quick(&rank.target)).peekable();
+    let Some(best) = quick.peek().and_then(|rank| rank.rank) else { return String::new() };
     let mut named: Vec<String> =
-        quick().filter(|rank| rank.rank == Some(best)).map(|rank| rank.target.clone()).collect();
+        quick.take_while(|rank| rank.rank == Some(best)).map(|rank| rank.target.clone()).collect();
     named.sort();
     let named = with_figures(group.metric, cells, &named);
     format!("; of those that serve at least half as much as the quickest: {named}")
+}
+
+/// Whether it takes no place, and puts nobody out.
+fn fails(cell: &CellAnalysis) -> bool {
+    cell.trials == 0 || cell.failing.bad
 }
 
 /// `; b is also tied with third`: those of lower rank that are too close to call with one of the first as a pair.
@@ -151,11 +159,8 @@ fn close_to(first: &[String], group: &RankGroup, comparisons: &[Comparison]) -> 
 /// Who may be first: those who were shown to do worse than another are out.
 fn open(group: &RankGroup, cells: &[&CellAnalysis], comparisons: &[Comparison]) -> String {
     let of_group = || comparisons.iter().filter(|of| of.metric == group.metric && of.conditions == group.conditions);
-    // Who failed takes no place, and puts nobody out.
-    let takes_part = |target: &String| {
-        let fails = |cell: &&CellAnalysis| cell.trials == 0 || cell.failing.bad;
-        cells.iter().find(|cell| cell.levels.target() == target).is_some_and(|cell| !fails(cell))
-    };
+    let takes_part =
+        |target: &String| cells.iter().find(|cell| cell.levels.target() == target).is_some_and(|cell| !fails(cell));
     let is_out = |target: &String| {
         of_group().any(|of| match of.verdict {
             ComparisonVerdict::Faster => of.b == *target && takes_part(&of.a),

@@ -66,7 +66,8 @@ fn note_words(note: &ClaimNote, claim: &ClaimAnalysis) -> String {
             )
         }
         ClaimNote::FewCollections { server, needed, least, launches, of } => format!(
-            "a p99 in slices needs {needed} garbage collections within each launch's slices; {} had fewer in {} ({least})",
+            "a p99 in slices needs {needed} garbage collections within each launch's slices; of {} fewer are known in {} \
+             ({least})",
             place(server),
             launches_of(*launches, *of)
         ),

@@ -90,7 +90,7 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
         0 if !against.is_empty() => moved_against(analysis, &against, &then("; ", others(open))),
         0 if open == 0 => {
             let none = format!("{}none of {figures} is worse", largest(analysis, Faster));
-            Answer::new(Tint::Good, format!("No: {none}{}", then(", ", others(0))))
+            Answer::new(Tint::Good, format!("No{}: {none}{}", unlike(analysis, Faster), then(", ", others(0))))
         }
         0 => {
             let said = primary(analysis).into_iter().chain(leaning(analysis));
@@ -100,13 +100,21 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
         }
         _ => {
             let yes = if of(Slower).any(|row| row.metric.is_speed()) { "Yes" } else { "Worse" };
-            let unlike = if analysis.reply_sizes.is_empty() { "" } else { ", though replies differ in size" };
+            let unlike = unlike(analysis, Slower);
             let open_one = primary(analysis).filter(|row| row.verdict == ComparisonVerdict::Inconclusive);
             let primary = open_one.map_or(String::new(), |row| format!("{} is inconclusive; ", row.metric.words()));
             let count = format!("{}{primary}{worse} of {figures} {} worse", largest(analysis, Slower), are(worse));
             Answer::new(Tint::Bad, format!("{yes}{unlike}: {count}{}", then(", ", others(open))))
         }
     }
+}
+
+/// `, though replies differ in size` where they do under conditions in which something is worse, or better: the two may have done
+/// different work.
+fn unlike(analysis: &CompareAnalysis, verdict: ComparisonVerdict) -> &'static str {
+    let is_told = |row: &CompareRow| row.verdict == verdict;
+    let differ = |row: &CompareRow| analysis.reply_sizes.iter().any(|sizes| sizes.conditions == row.conditions);
+    if analysis.rows.iter().any(|row| is_told(row) && differ(row)) { ", though replies differ in size" } else { "" }
 }
 
 /// The figure that says most of how much the new one is worse or better: the primary metric where that is, else the one that moved

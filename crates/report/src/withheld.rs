@@ -47,7 +47,8 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
             )
         }
         Withheld::FewCollections => format!(
-            "fewer than 10 garbage collections fell within the slices of a launch of {who}, so its p99 depends on chance"
+            "fewer than 10 garbage collections are known to have fallen within the slices of launches of {who}, so \
+             chance decides how much of a p99 they are"
         ),
         Withheld::Disturbed => {
             "the machine was so busy that this alone could have made or hidden the difference".to_owned()

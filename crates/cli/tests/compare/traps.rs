@@ -60,7 +60,7 @@ fn who_cannot_end_its_work_between_two_slices_or_ends_its_connections_is_launche
 #[test]
 fn who_is_slow_after_it_idled_is_launched_alone() {
     let (lab, document) =
-        beside("env WORK=10000 IDLE_FOR=200ms $BOURDON specimen slow-after-idle", &["-c", "4", "--duration", "3s"]);
+        beside("env WORK=10000 IDLE_FOR=200ms $BOURDON specimen slow-after-idle", &["-c", "4", "--duration", "4s"]);
     let (reasons, alone) = refused(&lab);
     // A busy machine may stop it for as long as the end of a slice waits.
     let either = BTreeSet::from(["slow-after-idling", "slow-drain"]);

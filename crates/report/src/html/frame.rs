@@ -25,9 +25,10 @@ const SCRIPTS: [&str; 4] =
     [include_str!("figures.js"), include_str!("panels.js"), include_str!("tables.js"), include_str!("page.js")];
 
 /// The parts of a page that can be gone to, in its order.
-const PARTS: [(&str, &str); 10] = [
+const PARTS: [(&str, &str); 11] = [
     ("claims", "Claims"),
     ("choice", "Which one here?"),
+    ("each", "Claim by claim"),
     ("gates", "Gates"),
     ("figures", "Figures"),
     ("time", "Over time"),

@@ -167,8 +167,12 @@ function explorer({ panels, cells: all }) {
 
 // The address is what was chosen: a link within the page leaves it as it is.
 document.querySelectorAll("nav a").forEach((link) => link.addEventListener("click", (event) => {
+  if (!at("timelines") || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  at(link.getAttribute("href").slice(1)).scrollIntoView();
+  const part = at(link.getAttribute("href").slice(1));
+  part.tabIndex = -1;
+  part.focus({ preventScroll: true });
+  part.scrollIntoView();
 }));
 
 if (at("timelines")) {

@@ -62,8 +62,7 @@ pub(super) fn draw(series: &[Series<'_>], about: &About<'_>) -> Option<Drawn> {
     let mut key = vec![(Glyph::Thin, "a launch"), (Glyph::Dot, "all launches, with the 95 % interval")];
     key.push((Glyph::Dashed, "fewer than 10 requests beyond"));
     key.extend(
-        (series.len() > 1)
-            .then_some((Glyph::Grey, if series.len() == 2 { "the other server" } else { "the other servers" })),
+        (series.len() > 1).then_some((Glyph::Grey, if series.len() == 2 { "the other one" } else { "the others" })),
     );
     let bounds = series.iter().any(|one| one.counted().flat_map(points).any(|point| point.is_bound));
     key.extend(bounds.then_some((Glyph::Open, "at least: unfinished requests")));

@@ -85,16 +85,14 @@ impl Frame {
         let every = ((last - first) as usize / NUMBERED + 1) as u32;
         let numbers = (first..=last).filter(|block| (block - first).is_multiple_of(every));
         let numbers = numbers.map(|block| (f64::from(block), block.to_string())).collect();
-        let of = |one: &Series, counts: bool| {
+        // What does not count may be so far off that no difference between those that do would be seen.
+        let of = |one: &Series| {
             let mean = figure(one.cell, metric).estimate.unwrap_or(0.0);
-            let those = one.cell.launches.iter().filter(|launch| launch.used == LaunchUse::Counts || !counts);
-            let values = those.flat_map(|launch| values(launch, metric));
+            let counted = one.cell.launches.iter().filter(|launch| launch.used == LaunchUse::Counts);
+            let values = counted.flat_map(|launch| values(launch, metric));
             values.map(|value| value / mean - 1.0).filter(|change| change.is_finite()).collect::<Vec<f64>>()
         };
-        // What does not count may be so far off that no difference between those that do would be seen.
-        let [counted, all] =
-            [true, false].map(|counts| series.iter().flat_map(|one| of(one, counts)).collect::<Vec<f64>>());
-        let changes = if counted.is_empty() { all } else { counted };
+        let changes: Vec<f64> = series.iter().flat_map(of).collect();
         (!changes.is_empty()).then_some(())?;
         let held = [&changes[..], &[0.0]].concat();
         let around = Scale::around(Steps::Even, &held, 0.005, [0.0, 1.0])?;

@@ -19,13 +19,24 @@ fn what_is_worse_and_no_speed_is_worse_at_the_first_word() {
 fn replies_that_differ_in_size_are_said_near_the_top() {
     let mut analysis = revisions();
     assert!(!said(&analysis).contains("differ in size"));
-    analysis.reply_sizes = vec![ReplySizes { conditions: Cell::default(), old_bytes: 635.2, new_bytes: 137.0 }];
+    let conditions = analysis.rows[0].conditions.clone();
+    analysis.reply_sizes = vec![ReplySizes { conditions, old_bytes: 635.2, new_bytes: 137.0 }];
     let text = said(&analysis);
     let note = "The replies differ in size: 635\u{a0}B a reply of the old one and 137\u{a0}B of the new one, heads included. If that is not \
                 the same answer, the two did different work. --expect-body compares each body.";
     let note = note.replace('\u{a0}', " ");
     assert!(text.contains(&note) && text.find(&note) < text.find("Worse: throughput"), "{text}");
     assert!(compare_markdown(&analysis).contains(&note), "{}", compare_markdown(&analysis));
+    assert!(text.contains("? Yes, though replies differ in size: "), "{text}");
+    analysis.rows.iter_mut().for_each(|row| row.verdict = ComparisonVerdict::Faster);
+    assert!(
+        said(&analysis).contains("? No, though replies differ in size: "),
+        "a short wrong page is quick: {}",
+        said(&analysis)
+    );
+    analysis.reply_sizes[0].conditions =
+        Cell::default().with(model::Factor::Target, model::Level::Text("x".to_owned()));
+    assert!(!said(&analysis).contains("though replies differ"), "under other conditions");
 }
 
 #[test]

@@ -34,3 +34,27 @@ fn a_launch_over_time() {
     let drawn = pictures_of_launches(&judged("in-turn"), &support::timelines("in-turn"));
     insta::assert_snapshot!("launch_over_time", named(&drawn, "time-1-1.svg"));
 }
+
+#[test]
+fn what_does_not_count_is_drawn_at_the_edge_of_the_scale_and_that_is_said() {
+    let said = "What lies beyond the scale";
+    let trials = |analysis: &Analysis| {
+        let drawn = pictures(&Judged::Run(Box::new(analysis.clone())));
+        named(&drawn, "trials-1.svg").to_owned()
+    };
+    let mut analysis = run("in-turn");
+    let before = trials(&analysis);
+    assert!(!before.contains(said));
+    let series = elements(&before, "launch")[0]["data-series"].clone();
+    let id = elements(&before, "launch")[0]["data-of"].clone();
+    let launches = analysis.cells.iter_mut().flat_map(|cell| &mut cell.launches);
+    let launch = launches.into_iter().find(|launch| launch.id == id && !launch.twin).unwrap();
+    launch.used = model::LaunchUse::Void;
+    launch.slices.clear();
+    let far = launch.throughput.unwrap() / 10.0;
+    launch.throughput = Some(far);
+    let after = trials(&analysis);
+    assert!(after.contains(said), "of {series}");
+    let drawn = elements(&after, "launch").into_iter().find(|it| it["data-of"] == id).unwrap();
+    assert_eq!((drawn["data-use"].as_str(), drawn["data-value"].parse()), ("void", Ok(far)), "its figure is as it was");
+}

@@ -424,7 +424,7 @@ fn a_p99_needs_ten_garbage_collections_within_the_slices_of_each_launch() {
     };
     let known = |least: u64| {
         let said = format!(
-            "a p99 in slices needs 10 garbage collections within each launch's slices; a had fewer in 1 of 6 launches ({least})"
+            "a p99 in slices needs 10 garbage collections within each launch's slices; of a fewer are known in 1 of 6 launches ({least})"
         );
         (false, vec![said])
     };
