@@ -175,14 +175,17 @@ test("the address holds launch, zoom and filter, and brings them back", async ()
 test("a selection that leaves its panel ends where it was let go, and links to parts of the page leave the address alone", async () => {
   await opened("live", {}, async (page) => {
     const panel = page.locator(".u-over").nth(1);
-    await panel.scrollIntoViewIfNeeded();
+    const isZoomed = (wanted) => page.waitForFunction((wanted) => location.hash.includes("zoom=") === wanted, wanted);
     const zoomed = async (below) => {
+      await isZoomed(false);
+      await panel.evaluate((one) => one.scrollIntoView({ block: "center" }));
       const box = await panel.boundingBox();
       await page.mouse.move(box.x + box.width * 0.3, box.y + box.height / 2);
       await page.mouse.down();
       await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2, { steps: 5 });
       if (below) await page.mouse.move(box.x + box.width * 0.6, box.y + box.height + 6, { steps: 3 });
       await page.mouse.up();
+      await isZoomed(true);
       return new URLSearchParams(new URL(page.url()).hash.slice(1)).get("zoom").split(",").map(Number);
     };
     const within = await zoomed(false);
@@ -191,7 +194,7 @@ test("a selection that leaves its panel ends where it was let go, and links to p
     within.forEach((end, at) => assert.ok(Math.abs(end - beyond[at]) < 0.02, `${within} and ${beyond}`));
     const address = page.url();
     await page.locator("nav a", { hasText: "Figures" }).click();
-    assert.ok(await page.locator("#figures h2").evaluate((one) => Math.abs(one.getBoundingClientRect().top) < 200));
+    await page.waitForFunction(() => Math.abs(document.querySelector("#figures h2").getBoundingClientRect().top) < 200);
     assert.equal(page.url(), address);
   });
 });
