@@ -115,6 +115,20 @@ fn who_serves_next_to_nothing_is_named_together_with_the_best_of_the_others() {
     rates(&mut analysis, &|target| if target == first { 1.0 } else { 100.0 });
     let said = chosen(&analysis);
     assert!(said.iter().any(|row| row[1].contains(&format!("{of_others}{second} ("))), "{said:?}");
+    // Where the second has no rank, it may be better than who comes behind it.
+    let mut open = analysis.clone();
+    let of_group =
+        |group: &&mut model::RankGroup| group.metric == model::Metric::PeakMemory && group.conditions == conditions;
+    let group = open.groups.iter_mut().find(of_group).unwrap();
+    group.ranks.push(model::Rank { target: "behind".to_owned(), rank: Some(3), ..group.ranks[1].clone() });
+    let of_second =
+        |cell: &&model::CellAnalysis| cell.levels.conditions() == conditions && cell.levels.target() == second;
+    let mut behind = open.cells.iter().find(of_second).unwrap().clone();
+    behind.levels = behind.levels.with(model::Factor::Target, model::Level::Text("behind".to_owned()));
+    open.cells.push(behind);
+    assert!(chosen(&open).iter().any(|row| row[1].contains(&format!("{of_others}{second} ("))), "{:?}", chosen(&open));
+    open.groups.iter_mut().find(of_group).unwrap().ranks[1].rank = None;
+    assert!(chosen(&open).iter().all(|row| !row[1].contains(of_others)), "{:?}", chosen(&open));
     // One alone under its conditions leaves nothing to choose, and of fewer than all it is said which they are.
     analysis.cells.retain(|cell| {
         cell.levels.conditions() != conditions || [&first, &second].contains(&&cell.levels.target().to_owned())
