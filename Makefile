@@ -18,7 +18,7 @@ BOURDON := $(or $(CARGO_TARGET_DIR),target)/release/bourdon
 # With the debug build that cargo test leaves: by itself it would be compiled once more, for fewer features.
 PAGE_TEST := sh browser/test.sh --test --test-reporter=spec
 
-.PHONY: setup test-zoo survival run build test page-test check golden statistics bench-floor bench-page bench-instructions prove-rotation fuzz targets-test unit-test test-side-by-side test-alone test-page need-cargo
+.PHONY: setup test-zoo survival run build test page-test check golden statistics bench-floor bench-page bench-instructions prove-rotation fuzz targets-test unit-test simulations test-side-by-side test-beside test-told test-alone test-page need-cargo
 
 run: build
 	$(BOURDON) run experiments/business-latency.toml --quick
@@ -35,11 +35,22 @@ test: need-cargo
 # What does not mind what else the machine does.
 test-side-by-side: need-cargo
 	cargo test --workspace --no-run --locked
-	@$(MAKE) --no-print-directory --keep-going -j2 --output-sync targets-test unit-test
+	@$(MAKE) --no-print-directory --keep-going -j5 --output-sync targets-test unit-test simulations test-beside test-told
 
-# What has the machine to itself. More tests at a time than CPUs, for most wait; those that measure take turns (`Lab::new`).
+# Suites to which no figure matters: those that mostly wait, and those of report's words and pictures. More tests at a time than CPUs.
+BESIDE := audit command_line damaged failing_targets full_disk interrupted left_behind limits load_arguments long misbehave setup site \
+          style survival targets tls_run
+TOLD := calibration compare_text documented load_text page pictures records run_text verdicts words_in_json
+SUITES := $(basename $(notdir $(wildcard crates/*/tests/*.rs))) $(notdir $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs)))
+test-beside: need-cargo
+	RUST_TEST_THREADS=6 cargo test --workspace --no-fail-fast --locked $(BESIDE:%=--test %)
+
+test-told: need-cargo
+	RUST_TEST_THREADS=6 cargo test --workspace --no-fail-fast --locked $(TOLD:%=--test %)
+
+# What has the machine to itself; tests that measure take turns (`Lab::new`).
 test-alone: need-cargo
-	RUST_TEST_THREADS=6 cargo test --workspace --no-fail-fast --locked --test '*' --bench floor --bench rotation --bench hot_path
+	RUST_TEST_THREADS=6 cargo test --workspace --no-fail-fast --locked $(patsubst %,--test %,$(filter-out $(BESIDE) $(TOLD) zoo,$(sort $(SUITES)))) --bench floor --bench rotation --bench hot_path
 
 test-page:
 	@$(PAGE_TEST)
@@ -49,11 +60,16 @@ check: need-cargo
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
 unit-test: need-cargo
-	cargo test --workspace --no-fail-fast --locked --lib --bins
+	cargo test --workspace --no-fail-fast --locked --lib --bins -- --skip simulation
+
+# They give way to what runs beside them.
+simulations: need-cargo
+	nice -n 19 cargo test --workspace --no-fail-fast --locked --lib -- simulation
 
 # A missing toolchain is reported, as `bourdon targets` does, and does not fail.
-targets-test:
+targets-test: need-cargo
 	@sh targets/test.sh
+	cargo test --workspace --locked --test zoo
 
 page-test: need-cargo
 	cargo build --locked -p bourdon

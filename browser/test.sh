@@ -8,8 +8,14 @@ not_tested() {
     exit 0
 }
 
-said=$(sh ../targets/node/toolchain.sh 2>&1) || not_tested "$said (get it from https://nodejs.org)"
+# Debian 12 has Node 18, which the browser's driver does not run on: the registry has a newer one. Debian's npm runs on its own alone.
+NODE=node
+if ! said=$(sh ../targets/node/toolchain.sh 2>&1); then
+    command -v npm >/dev/null || not_tested "$said (make setup installs Debian's npm)"
+    npm ci --prefix node --no-audit --no-fund --loglevel=error >/dev/null || not_tested "$said, and npm could not install a newer one"
+    NODE=$(echo "$PWD"/node/node_modules/node-linux-*/bin/node)
+fi
 CHROMIUM=$(command -v "${CHROMIUM:-chromium}") || not_tested "no chromium on PATH (make setup installs Debian's)"
 export CHROMIUM
 npm ci --no-audit --no-fund --loglevel=error >/dev/null || not_tested "npm could not install what package-lock.json names"
-exec node "$@"
+exec "$NODE" "$@"

@@ -6,7 +6,7 @@
 #   BOURDON_BUILD    the command that builds it
 #   BOURDON_BASE     the old revision [origin/main]
 #   BOURDON_HEAD     the new revision [HEAD]
-#   BOURDON_GATE     how much worse it may become, such as 'cpu_per_request<+3%, p99<+10%'
+#   BOURDON_GATE     how much worse it may become, such as 'cpu_per_request<+3%, p99<+25%'
 #   BOURDON_UNDECIDED  `pass` lets a gate pass that is undecided, unless nothing could be compared at all
 #   BOURDON_OPTIONS  further options of `bourdon compare`, parted by blanks, such as '--path /api -c 100'
 #   BOURDON_COMMENT  the file that the answer is written to [bourdon-comment.md]

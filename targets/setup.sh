@@ -39,6 +39,8 @@ has cargo || missing bourdon "Rust, https://rustup.rs"
 has cc || install "bourdon and rust-axum, which Rust links with cc" gcc libc6-dev
 has git || install "bourdon compare and its tests" git
 has chromium || install "the tests of report.html" chromium
+# Whatever Node it brings: where that is too old, the tests take a newer one from npm's registry.
+has npm || install "the tests of report.html" npm
 has nginx || install nginx nginx-light
 has apache2 && [ -e /usr/lib/apache2/modules/libphp8.2.so ] || install php-apache apache2 libapache2-mod-php8.2
 has php || install "the tests of php-apache" php8.2-cli

@@ -25,6 +25,7 @@ use crate::load_files;
 use crate::open_files::reserve_files;
 use crate::output::{say, style, write_out};
 use crate::progress::keep_drawing;
+use crate::request::{request, text_or_file};
 use crate::url::Url;
 
 /// Length of the window when none is asked for.
@@ -152,12 +153,8 @@ fn spec(args: &LoadArgs, url: &Url) -> Result<LoadSpec, Failure> {
     if args.no_keepalive && args.pipeline > 1 {
         return Err(Failure::usage("--pipeline needs connections that are kept; leave out --no-keepalive"));
     }
-    let body = args.body.as_deref().map(text_or_file).transpose()?;
-    let default_method = if body.is_some() { "POST" } else { "GET" };
-    let (headers, body) = (headers(args, url), body.unwrap_or_default());
-    if let Some(fault) = framing::fault(&headers, &body) {
-        return Err(Failure::usage(fault));
-    }
+    let user = url.authorization.iter().map(|value| ("Authorization".to_owned(), value.clone()));
+    let request = request(&args.request, &url.path, user)?;
     let expect_body = args.expect_body.as_deref().map(text_or_file).transpose()?;
     let extent = match args.requests {
         Some(count) => Extent::Requests { count, within_ns: args.duration },
@@ -168,14 +165,7 @@ fn spec(args: &LoadArgs, url: &Url) -> Result<LoadSpec, Failure> {
         ArrivalsArg::Poisson => Arrivals::Poisson,
     };
     let default_warm_up_ns = if args.requests.is_some() { 0 } else { DEFAULT_WARM_UP_NS };
-    let request = Request {
-        method: args.method.clone().unwrap_or_else(|| default_method.to_owned()),
-        path: url.path.clone(),
-        host: url.authority.clone(),
-        headers,
-        body,
-        version: args.http,
-    };
+    let request = Request { host: url.authority.clone(), version: args.http, ..request };
     let mix = Mix::one(request, ReplyExpectation { status: args.expect_status, body: expect_body });
     if let Some((message, cure)) = framing::too_much_at_once(&mix, args.pipeline, "--pipeline ") {
         return Err(Failure::usage(format!("{message}; {cure}")));
@@ -220,24 +210,6 @@ fn tls(args: &LoadArgs, url: &Url) -> Result<Option<Tls>, Failure> {
         None => Trust::System,
     };
     Ok(Some(Tls { server_name: url.host.clone(), trust, resumption: args.tls_resume }))
-}
-
-/// What was given, and what the URL's user comes to.
-fn headers(args: &LoadArgs, url: &Url) -> Vec<(String, String)> {
-    let user = url.authorization.iter().map(|value| ("Authorization".to_owned(), value.clone()));
-    args.headers.iter().cloned().chain(user).collect()
-}
-
-fn text_or_file(given: &str) -> Result<Vec<u8>, Failure> {
-    let Some(path) = given.strip_prefix('@') else { return Ok(given.as_bytes().to_vec()) };
-    if path.is_empty() {
-        return Err(Failure::usage("`@` has no file name behind it; write @FILE, or leave the @ out to give a text"));
-    }
-    bounded::read(Path::new(path), bounded::MOST_BODY).map_err(|error| {
-        Failure::usage(format!(
-            "cannot read {path}: {error}; name a file after the @, or leave the @ out to give a text"
-        ))
-    })
 }
 
 /// Each source address has one port range towards one server; says beforehand when the connections need more.

@@ -21,6 +21,7 @@ mod output;
 mod progress;
 mod ready;
 mod report;
+mod request;
 mod resume;
 mod run;
 mod series;

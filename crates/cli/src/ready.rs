@@ -17,6 +17,7 @@ use crate::experiment::{self, Machine, Options};
 use crate::open_files::reserve_files;
 use crate::output::say;
 use crate::progress::RunProgress;
+use crate::request::without_credentials;
 use crate::{calibrate, found, home};
 
 /// Builds what a plan launches, and says which target is being built. `recorded` are the digests of the programs that a
@@ -194,7 +195,7 @@ pub(crate) fn environment(prepared: &Prepared) -> Environment {
         schema: ENVIRONMENT_SCHEMA.to_owned(),
         started_at: Zoned::now(),
         bourdon: env!("CARGO_PKG_VERSION").to_owned(),
-        command_line: std::env::args().collect(),
+        command_line: without_credentials(std::env::args()),
         toolchains: prepared.toolchains.clone(),
         programs: prepared.digests(),
         ..observe::environment::read(&ProcSource::default(), Path::new("/sys"))

@@ -1,10 +1,11 @@
 //! `bourdon site RUN...`: recorded runs as pages for anybody's host.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use ::report::format::counted;
-use ::report::{SitePage, html, site_index};
+use ::report::{SitePage, html_of_site, site_index};
 use lab::{RunFolder, write_site};
 use model::Judged;
 
@@ -14,8 +15,11 @@ use crate::exit::{Exit, Failure};
 use crate::found::shipped_names;
 use crate::output::{say, write_out};
 
-/// The file that makes a folder one of a run.
-const PLAN: &str = "plan.toml";
+/// The files of which a folder of a run has at least one: without the plan it cannot be read, and that is said.
+const OF_RUN: [&str; 2] = ["plan.toml", "trials.jsonl"];
+
+/// What the name of a run's folder begins with while it is being made.
+const BEGUN: &str = ".unfinished-";
 
 /// `bourdon site RUN... -o FOLDER`.
 pub(crate) fn run(args: &SiteArgs) -> Result<Exit, Failure> {
@@ -26,7 +30,7 @@ pub(crate) fn run(args: &SiteArgs) -> Result<Exit, Failure> {
         let outcome = match RunFolder::read(&folder) {
             Ok(record) => {
                 let judged = answer::judge(&record);
-                let page = html(&judged, &answer::timelines(&record, &folder));
+                let page = html_of_site(&judged, &answer::timelines(&record, &folder));
                 files.push((Path::new("runs").join(&name).join("report.html"), page));
                 Ok(judged)
             }
@@ -63,15 +67,25 @@ fn folders(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             let cure = "a site shows recorded runs; `bourdon report FILE --format html` makes the page of a saved load";
             return Err(Failure::usage(format!("{} is a file: {cure}", folder.display())));
         }
-        if folder.join(PLAN).is_file() {
+        if has(folder, OF_RUN[0]) {
             all.push(folder.clone());
             continue;
         }
-        let mut within = Vec::new();
+        let (mut within, mut other) = (Vec::new(), Vec::new());
         for entry in std::fs::read_dir(folder).map_err(unread)? {
-            within.push(entry.map_err(unread)?.path());
+            let entry = entry.map_err(unread)?;
+            if !entry.file_name().as_encoded_bytes().starts_with(BEGUN.as_bytes()) && entry.path().is_dir() {
+                if is_run(&entry.path()) { &mut within } else { &mut other }.push(entry.path());
+            }
         }
-        within.retain(|path| path.join(PLAN).is_file());
+        if within.is_empty() && is_run(folder) {
+            all.push(folder.clone());
+            continue;
+        }
+        other.sort();
+        for path in other {
+            say(format!("left out: {} is not a run folder", path.display()));
+        }
         if within.is_empty() {
             let cure = "name a run folder, or one that holds some";
             return Err(Failure::usage(format!("{} holds no recorded run: {cure}", folder.display())));
@@ -80,6 +94,18 @@ fn folders(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         all.extend(within);
     }
     Ok(all)
+}
+
+fn is_run(folder: &Path) -> bool {
+    OF_RUN.iter().any(|file| has(folder, file))
+}
+
+/// Whether the folder has this file, or may not be entered: then what is wrong is said once it is read.
+fn has(folder: &Path, file: &str) -> bool {
+    match folder.join(file).metadata() {
+        Ok(found) => found.is_file(),
+        Err(error) => error.kind() == ErrorKind::PermissionDenied,
+    }
 }
 
 /// As long as a folder's name may be in a site, in bytes: a number may follow it.

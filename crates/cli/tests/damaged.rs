@@ -146,7 +146,7 @@ fn a_trial_with_a_figure_that_nobody_can_have_measured_is_refused_by_its_name() 
     let (lab, record) = recorded();
     let (path, whole) = (record.path().join("trials.jsonl"), record.text("trials.jsonl"));
     for (field, value, said) in [
-        ("/time_to_ready_ms", -5.0, "`time_to_ready_ms` is -5: a time is not negative"),
+        ("/time_to_ready_ms", -5.0, "`time_to_ready_ms` is -5: a length in ms is 0, or"),
         ("/measurement/window_s", 1e300, "`window_s` is 1e300: "),
         ("/measurement/latency_us/service/max", 0.0, "quantiles ascend"),
         ("/measurement/latency_us/service/mean", 3e9, "no mean is above all values"),
@@ -238,6 +238,9 @@ fn a_figure_of_a_size_that_nothing_has_is_refused_by_its_line() {
     );
     let told = json!({"looks": 1, "peak_heap_bytes": u64::MAX});
     damaged(&|trial| trial["observation"]["runtime"] = told.clone(), "observation.runtime.peak_heap_bytes");
+    damaged(&|trial| trial["observation"]["peak_memory_bytes"] = (1_u64 << 53).into(), "observation.peak_memory_bytes");
+    damaged(&|trial| trial["observation"]["cpu_system_s"] = 4e9.into(), "observation.cpu_system_s");
+    damaged(&|trial| trial["time_to_ready_ms"] = 1e-150.into(), "time_to_ready_ms");
     let connect = |trial: &mut Json| {
         let longest = &mut trial["measurement"]["latency_us"]["connect"]["max"];
         *longest = (longest.as_f64().unwrap() * 1e6).into();
@@ -275,6 +278,11 @@ fn a_plan_that_nobody_can_carry_out_is_refused() {
         .says(&["4294967295 blocks: 1000000 are the most"]);
     damaged(&|plan| plan["blocks"]["min"] = 0.into()).says(&["blocks from 0 to "]);
     damaged(&|plan| plan["margin"] = f64::NAN.into()).says(&["`margin = NaN`: a share is from 0 to 1"]);
+    for change in ["nan", "inf", "-1.0"] {
+        let gate = format!("{{old = 'a', new = 'b', gates = [{{metric = 'p99', side = 'below', change = {change}}}]}}");
+        let comparison: toml::Table = format!("comparison = {gate}").parse().unwrap();
+        damaged(&|plan| plan.extend(comparison.clone())).says(&["`gates`: nothing changes by ", " %"]);
+    }
     damaged(&|plan| plan["cells"][0]["levels"]["target"] = "nobody".into()).says(&["target `nobody` is unknown"]);
     let again = |plan: &mut toml::Table, key: &str| {
         let all = plan[key].as_array_mut().unwrap();
@@ -378,14 +386,23 @@ fn an_experiment_that_never_comes_can_be_interrupted() {
     let lab = Lab::beside_others();
     let path = lab.path().join(FILE);
     fifo(&path);
-    for (command, signal) in [("run", Signal::INT), ("compare", Signal::INT), ("run", Signal::TERM)] {
-        let mut running = lab.start(&[command, FILE]);
+    let body = format!("@{FILE}");
+    let of_a_body = ["compare", "--run", "$BOURDON specimen clean", "--run", "$BOURDON specimen clean", "-b", &body];
+    let all: [(&[&str], Signal); 4] = [
+        (&["run", FILE], Signal::INT),
+        (&["compare", FILE], Signal::INT),
+        (&["run", FILE], Signal::TERM),
+        (&of_a_body, Signal::TERM),
+    ];
+    for (command, signal) in all {
+        // Whoever runs the tests may ignore a signal, and a program that was started so keeps to that.
+        let mut running = lab.start_under(&["env", "--default-signal=INT,TERM"], command);
         // Nobody can write to a FIFO before somebody reads from it.
         let write = || OpenOptions::new().write(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(&path).ok();
         let _writer = running.until("the open FIFO", write);
         running.signal(signal);
         let ended = running.end();
-        assert!(ended.status.is_none_or(|status| status == 130), "{command}: {ended:?}");
+        assert!(ended.status.is_none_or(|status| status == 130), "{command:?}: {ended:?}");
         lab.nothing_is_left();
     }
 }

@@ -35,13 +35,15 @@ fn another_status_is_a_failure_that_voids_nothing() {
     let lab = Lab::new().experiment(failing("unavailable", 2, ""));
     let run = lab.run(&[]).exits(1);
     let first: Vec<&str> = run.stdout.lines().take(3).collect();
-    assert!(first.iter().any(|line| line.starts_with("More than 1 % of the requests failed: odd 50 %")), "{first:?}");
-    run.shows(&["failed", "errors: odd (50 %"]);
+    assert!(first.iter().any(|line| line.starts_with("More than 1 % of the requests failed: odd ")), "{first:?}");
+    run.shows(&["failed", "errors: odd ("]);
     let record = lab.record();
     let analysis = record.analysis();
     assert_eq!(analysis["trials"]["void"], 0, "{analysis:#}");
     let odd = &analysis["cells"][0];
     assert_eq!((&odd["trials"], &odd["failing"]["bad"]), (&2.into(), &true.into()), "{odd:#}");
+    // Every second one of those that a tiny window has.
+    assert!((0.4..0.6).contains(&odd["errors"].as_f64().unwrap()), "{odd:#}");
     let path = record.path().display().to_string();
     lab.bourdon(&["report", &path]).exits(1).shows(&["More than 1 % of the requests failed"]);
 }
@@ -49,7 +51,7 @@ fn another_status_is_a_failure_that_voids_nothing() {
 #[test]
 fn failures_that_are_allowed_are_said_and_no_more() {
     let lab = Lab::new().experiment(failing("unavailable", 2, ", allow_failures = \"60%\""));
-    lab.run(&[]).exits(0).shows(&["errors: odd (50 %"]);
+    lab.run(&[]).exits(0).shows(&["errors: odd ("]);
     lab.run(&["--allow-failures", "10%"]).exits(1).shows(&["More than 10 % of the requests failed: odd"]);
 }
 

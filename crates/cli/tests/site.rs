@@ -80,6 +80,20 @@ fn a_damaged_run_is_named_and_the_others_are_there() {
 }
 
 #[test]
+fn a_run_without_its_plan_and_a_folder_of_something_else_are_named_and_one_that_is_being_begun_is_not() {
+    let lab = recorded(&["comparison", "side-by-side"]);
+    std::fs::remove_file(lab.path().join("runs/side-by-side/plan.toml")).unwrap();
+    let lab = lab.file("runs/notes/today.txt", "mine\n").file("runs/.unfinished-x/plan.toml", "half a pl");
+    let made = lab.bourdon(&["site", "runs", "-o", "public"]).exits(2);
+    let made = made
+        .says(&["left out: runs/notes is not a run folder", "side-by-side is not a run folder: it has no plan.toml"]);
+    assert!(!made.stderr.contains(".unfinished"), "{}", made.stderr);
+    let index = read(&lab, "public/index.html");
+    assert!(index.contains("Not readable") && index.contains("restore the file from a copy"), "{index}");
+    assert!(!index.contains(".unfinished") && !index.contains("runs/notes"), "{index}");
+}
+
+#[test]
 fn what_is_not_a_site_stays_and_what_holds_no_run_is_said() {
     let lab = recorded(&["comparison"]);
     let site = lab.path().join("public");

@@ -27,7 +27,7 @@ fn targets(document: &Json) -> &Vec<Json> {
 
 #[test]
 fn the_repositorys_targets_are_listed() {
-    let lab = Lab::new();
+    let lab = Lab::beside_others();
     let list = lab.bourdon_in(&repository(), &["targets", "list"]).exits(0);
     let document = lab.bourdon_in(&repository(), &["targets", "--format", "json"]).exits(0).json();
     let shown: Vec<&str> = list.stdout.lines().collect();
@@ -44,7 +44,7 @@ fn the_repositorys_targets_are_listed() {
 
 #[test]
 fn the_list_as_json() {
-    let document = Lab::new().bourdon_in(&repository(), &["targets", "--format", "json"]).exits(0).json();
+    let document = Lab::beside_others().bourdon_in(&repository(), &["targets", "--format", "json"]).exits(0).json();
     let names: Vec<&str> = targets(&document).iter().map(|target| target["name"].as_str().unwrap()).collect();
     assert!(names.is_sorted() && names.contains(&"go-net-http"), "{names:?}");
     let reconstructed = targets(&document).iter().filter(|target| target["reconstruction"].is_string());
@@ -53,7 +53,7 @@ fn the_list_as_json() {
 
 #[test]
 fn a_server_that_breaks_the_contract_is_told_what_it_breaks() {
-    let lab = Lab::new().file("targets/dishonest/target.toml", DISHONEST);
+    let lab = Lab::beside_others().file("targets/dishonest/target.toml", DISHONEST);
     let check = lab.bourdon(&["targets", "check", "dishonest"]).exits(1).says(&["checking dishonest"]);
     lab.nothing_is_left();
     check.shows(&[
@@ -81,7 +81,7 @@ fn checked(kind: &str, exit: i32) -> Vec<String> {
          launch = {{ run = \"$BOURDON specimen {kind}\", ready = \"/ping\" }}\n\
          [settings.handler_delay]\nenv = \"HANDLER_DELAY\"\ntype = \"duration\"\ndefault = \"0ms\"\n"
     );
-    let lab = Lab::new().file("targets/it/target.toml", target);
+    let lab = Lab::beside_others().file("targets/it/target.toml", target);
     let check = lab.bourdon(&["targets", "check", "--seed", "7"]).exits(exit);
     lab.nothing_is_left();
     check.stdout.lines().map(str::to_owned).collect()
@@ -153,7 +153,7 @@ fn a_reply_of_another_type_is_told_wherever_the_contract_names_one() {
 
 #[test]
 fn the_seed_of_a_check_is_another_each_time_and_can_be_given() {
-    let lab = Lab::new().file("targets/dishonest/target.toml", DISHONEST);
+    let lab = Lab::beside_others().file("targets/dishonest/target.toml", DISHONEST);
     let hash = |args: &[&str]| {
         let check = lab.bourdon(&[&["targets", "check"], args].concat()).exits(1);
         let breach = check
@@ -172,7 +172,8 @@ fn the_seed_of_a_check_is_another_each_time_and_can_be_given() {
 #[test]
 fn a_target_that_cannot_be_had_is_said() {
     let dead = DISHONEST.replace("$BOURDON specimen clean", "sh -c 'echo no licence >&2; exit 9'");
-    let lab = Lab::new().file("targets/dead/target.toml", dead).file("targets/x/y/target.toml", NEEDS_A_COMPILER);
+    let lab =
+        Lab::beside_others().file("targets/dead/target.toml", dead).file("targets/x/y/target.toml", NEEDS_A_COMPILER);
     lab.bourdon(&["targets"]).exits(0).shows(&[
         "dishonest         Promises nothing      present",
         "needs-a-compiler  Cannot be built here  absent: `no-such-compiler` is not on PATH; get it from https://example.org/get",
@@ -184,7 +185,7 @@ fn a_target_that_cannot_be_had_is_said() {
 
 #[test]
 fn without_a_folder_of_targets_the_cure_is_said() {
-    Lab::new().bourdon(&["targets"]).exits(2).says(&["targets/ does not exist here", "set BOURDON_HOME"]);
+    Lab::beside_others().bourdon(&["targets"]).exits(2).says(&["targets/ does not exist here", "set BOURDON_HOME"]);
 }
 
 #[test]
@@ -194,17 +195,17 @@ fn a_go_target_is_built_once_and_honours_the_contract() {
     }
     // Go's own cache is what makes the build short; bourdon's is this lab's.
     let found = std::process::Command::new("go").args(["env", "GOCACHE"]).output().unwrap();
-    let lab = Lab::new().env("GOCACHE", String::from_utf8(found.stdout).unwrap().trim());
-    let targets = |action| lab.bourdon_in(&repository(), &["targets", action, "go-net-http"]).exits(0);
-    targets("build").shows(&["go-net-http", "  built\n"]);
+    let lab = Lab::beside_others().env("GOCACHE", String::from_utf8(found.stdout).unwrap().trim());
+    let targets = |action| lab.bourdon_in(&repository(), &["targets", action, "go-gin"]).exits(0);
+    targets("build").shows(&["go-gin", "  built\n"]);
     targets("build").shows(&["  built before\n"]);
-    targets("check").shows(&["go-net-http", "  passes, "]);
+    targets("check").shows(&["go-gin", "  passes, "]);
     lab.nothing_is_left();
 }
 
 #[test]
 fn the_help_of_each_command() {
-    let lab = Lab::new();
+    let lab = Lab::beside_others();
     for command in ["run", "report", "targets"] {
         let help = lab.bourdon(&[command, "--help"]).exits(0);
         assert_eq!(help.stderr, "");

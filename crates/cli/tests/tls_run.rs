@@ -58,7 +58,7 @@ fn a_target_that_is_given_a_certificate_is_measured_with_and_without_tls() {
     if !is_here("python3") {
         return;
     }
-    let lab = Lab::new().experiment(EXPERIMENT).file("server.py", SERVER);
+    let lab = Lab::beside_others().experiment(EXPERIMENT).file("server.py", SERVER);
     let outcome = lab.run(&[]).answers();
     lab.nothing_is_left();
     let trials = lab.record().trials();
@@ -88,7 +88,10 @@ fn a_server_with_a_certificate_of_its_own_is_compared_if_somebody_vouches_for_it
     let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let certificate = params.self_signed(&key).unwrap().pem();
-    let lab = Lab::new().file("server.py", SERVER).file("own.pem", &certificate).file("key.pem", key.serialize_pem());
+    let lab = Lab::beside_others()
+        .file("server.py", SERVER)
+        .file("own.pem", &certificate)
+        .file("key.pem", key.serialize_pem());
     let run = "python3 server.py own.pem key.pem";
     let short = ["compare", "--run", run, "--run", run, "-c", "2", "-d", "200ms", "--warm-up", "50ms", "--blocks", "2"];
     for (nth, trust) in [&["--ca", "own.pem"][..], &["--insecure"]].into_iter().enumerate() {
@@ -110,7 +113,7 @@ fn a_server_with_a_certificate_of_its_own_is_compared_if_somebody_vouches_for_it
 
 #[test]
 fn a_server_that_does_not_speak_tls_is_told_at_once_with_the_cure() {
-    let (lab, server) = (Lab::new(), "$BOURDON specimen clean");
+    let (lab, server) = (Lab::beside_others(), "$BOURDON specimen clean");
     let sides = ["compare", "--tls", "--run", server, "--run", server, "--ready", "/ping", "--blocks", "2"];
     let refused = lab.bourdon(&sides).exits(4);
     refused.clone().says(&["/ping: what came back is not TLS (", "the server does not speak TLS: leave out --tls"]);

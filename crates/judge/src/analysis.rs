@@ -54,6 +54,7 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         trials: count(records.all().len(), &void_trials),
         void_trials,
         rank_chance: None,
+        choices: Vec::new(),
     };
     remark(&mut analysis);
     analysis

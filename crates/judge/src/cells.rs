@@ -255,6 +255,7 @@ fn latency(records: &Records, index: usize) -> CellLatency {
         p99: figure(Metric::P99),
         censored: records.valid(index).any(is_censored),
         failed_share: records.valid(index).filter_map(failed_share).fold(0.0, f64::max),
+        few_collections: records.valid(index).any(Launch::lacks_collections),
     }
 }
 

@@ -13,6 +13,7 @@ mod bounds;
 mod calibration;
 mod cell_launches;
 mod cells;
+mod choice;
 mod claims;
 mod comparable;
 mod compare;

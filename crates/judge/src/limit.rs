@@ -284,12 +284,24 @@ fn blame(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Option<(
         own_cpus(Shortfall::HeldUp(held_up))
     } else if too_late.saturating_mul(2) > missing {
         own_cpus(Shortfall::TooLate(too_late))
-    } else if late > RATE_LATE && 2.0 * late * measured.accounting.scheduled as f64 > missing as f64 {
-        // A few that left late are no reason for many that never left.
+    } else if late > RATE_LATE && late_explains(measured, missing) && !waits_explain(measured) {
         own_cpus(Shortfall::Late(late))
     } else {
         None
     }
+}
+
+/// Whether so many left late by the generator's doing that it may be why others never left: a few are no reason for many.
+fn late_explains(measured: &Measurement, missing: u64) -> bool {
+    2 * late(measured, LateCause::Generator) > missing
+}
+
+/// Whether more requests never left because they waited for the server than were late by the doing of a generator all of whose threads
+/// had their CPUs: one that waits for a CPU reads replies late, so that connections seem to wait for the server.
+fn waits_explain(measured: &Measurement) -> bool {
+    let had_its_cpu = |thread: &model::ThreadUse| thread.run_delay_s.is_some() && thread.starved() < STARVED;
+    let waited = sum([NotSent::WaitingAtEnd, NotSent::TurnedAwayAtEnd].map(|kind| not_sent(measured, kind)));
+    measured.generator.threads.iter().all(had_its_cpu) && waited > late(measured, LateCause::Generator)
 }
 
 /// How many of the requests that never left the generator's standstills explain: what came due in them, and as many again
@@ -314,10 +326,13 @@ fn not_sent(measured: &Measurement, kind: NotSent) -> u64 {
     measured.accounting.not_sent.get(&kind).copied().unwrap_or(0)
 }
 
+fn late(measured: &Measurement, cause: LateCause) -> u64 {
+    measured.accounting.sent_late.get(&cause).copied().unwrap_or(0)
+}
+
 fn late_share(measured: &Measurement, cause: LateCause) -> f64 {
-    let books = &measured.accounting;
-    let late = books.sent_late.get(&cause).copied().unwrap_or(0);
-    if books.scheduled == 0 { 0.0 } else { late as f64 / books.scheduled as f64 }
+    let scheduled = measured.accounting.scheduled;
+    if scheduled == 0 { 0.0 } else { late(measured, cause) as f64 / scheduled as f64 }
 }
 
 fn rate_reached(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Limit {

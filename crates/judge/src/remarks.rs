@@ -1,5 +1,5 @@
-//! What is said beside figures: why one is missing, why a target has no rank, what ranks are sure of together. It follows from
-//! an analysis alone.
+//! What is said beside figures: why one is missing, why a target has no rank, what ranks are sure of together, and which target is
+//! best at what. It follows from an analysis alone.
 
 use std::collections::BTreeMap;
 
@@ -8,6 +8,7 @@ use model::{
     RankGroup, Rotated, Unclassified, Unranked, Waited,
 };
 
+use crate::choice::{choices, takes_place};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE, COURSE_SECONDS, LEAST_WARM_UP_S, MORE_WARM_UP, WAITED};
 
 /// Says beside an analysis's figures what follows from them.
@@ -16,6 +17,7 @@ pub fn remark(analysis: &mut Analysis) {
     let cells = &analysis.cells;
     analysis.groups.iter_mut().filter(|group| group.leads).for_each(|group| unranked(group, cells));
     analysis.rank_chance = rank_chance(&analysis.groups);
+    analysis.choices = choices(analysis);
 }
 
 /// The same beside the figures of one cell.
@@ -51,8 +53,12 @@ fn no_quantile(cell: &CellAnalysis, quantile: f64) -> Option<Blank> {
     if cell.latency_us.failed_share > most {
         return Some(Blank::Failed { most });
     }
-    let needed = REQUIRED_SAMPLES.into_iter().find(|(of, _)| *of >= quantile);
-    needed.map(|(_, needed)| Blank::FewRequests { needed })
+    let (_, needed) = REQUIRED_SAMPLES.into_iter().find(|(of, _)| *of >= quantile)?;
+    let requests = cell.throughput.estimate.unwrap_or(0.0) * cell.window_s;
+    Some(match cell.latency_us.few_collections && quantile == 0.99 && requests >= needed as f64 {
+        true => Blank::FewCollections,
+        false => Blank::FewRequests { needed },
+    })
 }
 
 fn no_cpu(cell: &CellAnalysis) -> Option<Blank> {
@@ -97,8 +103,7 @@ fn unranked(group: &mut RankGroup, cells: &[CellAnalysis]) {
 }
 
 fn why_unranked(cell: &CellAnalysis, rank: &Rank, among: &[&CellAnalysis]) -> Unranked {
-    let counts = |other: &CellAnalysis| other.trials > 0 && !other.failing.bad;
-    let is_rival = |other: &CellAnalysis| other.levels.target() != rank.target && counts(other);
+    let is_rival = |other: &CellAnalysis| other.levels.target() != rank.target && takes_place(other);
     match in_doubt(cell) {
         Some(own) => own,
         None if !rank.open.is_empty() => Unranked::Open,
@@ -155,6 +160,8 @@ mod tests {
         cell.latency_us.p99.estimate = None;
         let p99 = |cell: &CellAnalysis| of_cell(cell).blanks.get(&Metric::P99).copied();
         assert_eq!(p99(&cell), Some(Blank::FewRequests { needed: 368 }));
+        cell.latency_us.few_collections = true;
+        assert_eq!(p99(&cell), Some(Blank::FewCollections), "it had requests enough");
         cell.latency_us.failed_share = 0.02;
         assert!(matches!(p99(&cell), Some(Blank::Failed { most }) if (most - 0.01).abs() < 1e-9));
         assert!(!of_cell(&cell).blanks.contains_key(&Metric::P50), "the lower ones are there");

@@ -69,7 +69,11 @@ pub enum LabError {
         path: PathBuf,
     },
     /// The folder is not a run folder.
-    #[error("{path} is not a run folder: it has no plan.toml; name a folder that `bourdon run` wrote", path = path.display())]
+    #[error(
+        "{path} is not a run folder: it has no plan.toml; name a folder that `bourdon run` or `compare` wrote, or restore the file \
+         from a copy",
+        path = path.display()
+    )]
     NotARun {
         /// Which.
         path: PathBuf,

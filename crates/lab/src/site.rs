@@ -1,6 +1,7 @@
 //! A folder of pages that is written whole: who looks sees all of the old ones, or all of the new ones.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
@@ -8,11 +9,14 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use crate::document::read_at_most;
-use crate::durable::{UNFINISHED, create_folder_durably, folder_of, sync_folder, write_durably};
+use crate::durable::{create_folder_durably, folder_of, sync_folder, write_durably};
 use crate::held::{Held, sweep};
 
 /// The file that names all others: by it a folder is known for one of ours, and what is not in it is somebody's.
 const LIST: &str = ".bourdon-site";
+
+/// What the name of a site begins with until it is whole. The folder around it is the user's: nothing else there is called so.
+const UNFINISHED: &str = ".bourdon-site-unfinished-";
 
 /// Bytes of that list, at most.
 const MOST_LISTED: u64 = 16 << 20;
@@ -41,7 +45,11 @@ pub fn write_site(folder: &Path, files: &[(PathBuf, String)]) -> Result<()> {
         write_durably(&path, text.as_bytes())?;
     }
     if is_there {
+        // No sweep of another bourdon takes the earlier site while it is looked through.
+        let earlier = File::open(folder)?;
+        let _ = earlier.try_lock();
         renameat_with(CWD, growing.path(), CWD, folder, RenameFlags::EXCHANGE).map_err(unexchanged)?;
+        bring_over(growing.path(), folder)?;
     } else {
         std::fs::rename(growing.path(), folder)?;
     }
@@ -59,6 +67,30 @@ fn check(folder: &Path) -> Result<bool> {
             "a folder is expected there, and no file or link; name another one",
         ));
     }
+    match strangers(folder)?.first() {
+        None => Ok(true),
+        Some(other) => {
+            let said = format!("it holds {}, which no earlier site put there; name another folder", other.display());
+            Err(Error::new(ErrorKind::AlreadyExists, said))
+        }
+    }
+}
+
+/// Moves what somebody put into the earlier site after it was looked through into the one in its place, unless that has it, too.
+fn bring_over(earlier: &Path, folder: &Path) -> Result<()> {
+    for path in strangers(earlier)? {
+        let to = folder.join(&path);
+        create_folder_durably(folder_of(&to))?;
+        match renameat_with(CWD, earlier.join(&path), CWD, to, RenameFlags::NOREPLACE) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// What of a site's folder no site put there, by its paths within.
+fn strangers(folder: &Path) -> Result<Vec<PathBuf>> {
     let list = folder.join(LIST);
     let ours = match list.symlink_metadata() {
         Ok(_) => read_at_most(&list, MOST_LISTED).map_err(|error| Error::other(error.to_string()))?,
@@ -68,14 +100,8 @@ fn check(folder: &Path) -> Result<bool> {
     let ours: BTreeSet<&Path> = ours.lines().map(Path::new).chain([Path::new(LIST)]).collect();
     let mut found = Vec::new();
     walk(folder, &mut found)?;
-    let other = found.iter().filter_map(|path| path.strip_prefix(folder).ok()).find(|path| !ours.contains(path));
-    match other {
-        None => Ok(true),
-        Some(other) => {
-            let said = format!("it holds {}, which no earlier site put there; name another folder", other.display());
-            Err(Error::new(ErrorKind::AlreadyExists, said))
-        }
-    }
+    let within = found.iter().filter_map(|path| path.strip_prefix(folder).ok());
+    Ok(within.filter(|path| !ours.contains(path)).map(Path::to_owned).collect())
 }
 
 /// Not every file system can put one folder in the place of another.
@@ -190,6 +216,44 @@ mod tests {
         assert_eq!(whole, [true; 50]);
         write_site(&site, &files(&[("index.html", "last")])).unwrap();
         assert_eq!(std::fs::read_dir(above.path()).unwrap().count(), 1, "only the site");
+    }
+
+    #[test]
+    fn what_somebody_puts_there_while_it_is_replaced_stays() {
+        let above = tempfile::tempdir().unwrap();
+        let (site, mine) = (above.path().join("site"), above.path().join("site/mine"));
+        let pages: Vec<_> = (0..5).map(|page| (PathBuf::from(format!("{page}.html")), "page".to_owned())).collect();
+        write_site(&site, &pages).unwrap();
+        for _ in 0..50 {
+            let put = std::thread::scope(|scope| {
+                let put = scope.spawn(|| std::fs::write(&mine, "mine"));
+                let _ = write_site(&site, &pages);
+                put.join().unwrap()
+            });
+            assert!(put.is_ok() && read(&site, "mine").as_deref() == Some("mine"), "{put:?}");
+            assert_eq!(read(&site, "4.html").as_deref(), Some("page"));
+            std::fs::remove_file(&mine).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_an_earlier_site_got_at_last_is_brought_over_and_replaces_nothing() {
+        let above = tempfile::tempdir().unwrap();
+        let [earlier, site] = ["earlier", "site"].map(|name| above.path().join(name));
+        write_site(&earlier, &files(&[("index.html", "one"), ("a/report.html", "a")])).unwrap();
+        write_site(&site, &files(&[("index.html", "two")])).unwrap();
+        for (folder, words) in [(&earlier, "first"), (&site, "second")] {
+            std::fs::write(folder.join("CNAME"), words).unwrap();
+        }
+        std::fs::create_dir(earlier.join("mine")).unwrap();
+        std::fs::write(earlier.join("mine/robots.txt"), "mine").unwrap();
+        bring_over(&earlier, &site).unwrap();
+        assert_eq!(read(&site, "mine/robots.txt").as_deref(), Some("mine"));
+        assert_eq!(
+            (read(&site, "CNAME").as_deref(), read(&site, "index.html").as_deref()),
+            (Some("second"), Some("two"))
+        );
+        assert_eq!(read(&site, "a/report.html"), None, "an earlier site's own page stays with it");
     }
 
     #[test]

@@ -3,10 +3,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AbsentTarget, Arm, Cell, CellLaunch, CellQuantile, CellRemarks, ClaimAnalysis, ClaimChance, Course, Died,
+    AbsentTarget, Arm, Cell, CellLaunch, CellQuantile, CellRemarks, Choice, ClaimAnalysis, ClaimChance, Course, Died,
     Environment, Failing, Finding, InvariantCheck, Launches, MarkNote, Measured, MemoryCount, MemorySlope, Metric,
-    NoProfile, Population, ProfiledBy, ProfiledFunction, RankChance, Reason, RelativeRate, Rotated, Shift, TargetInfo,
-    Unranked, Why, Withheld, WrongReply,
+    NoProfile, Population, ProfiledBy, ProfiledFunction, RankChance, RankGroup, Reason, RelativeRate, Rotated, Shift,
+    TargetInfo, Why, Withheld, WrongReply,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
@@ -72,6 +72,9 @@ pub struct Analysis {
     /// What the ranks are sure of together; null where fewer than two tables have some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank_chance: Option<RankChance>,
+    /// Which target serves which need best; none while the run is preliminary, and in analyses of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<Choice>,
     /// Claims.
     pub claims: Vec<ClaimAnalysis>,
     /// How many of them chance would support.
@@ -341,6 +344,9 @@ pub struct CellLatency {
     /// not known.
     #[serde(default, skip_serializing_if = "crate::validity::is_none")]
     pub failed_share: f64,
+    /// Whether in some launch too few garbage collections are known to have come within the slices for a p99.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub few_collections: bool,
 }
 
 /// What a comparison came to.
@@ -390,38 +396,6 @@ impl Comparison {
     pub fn is_undecided(&self) -> bool {
         matches!(self.verdict, ComparisonVerdict::Same | ComparisonVerdict::Inconclusive)
     }
-}
-
-/// Targets in order, ties together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RankGroup {
-    /// The metric.
-    pub metric: Metric,
-    /// The conditions.
-    #[serde(rename = "where")]
-    pub conditions: Cell,
-    /// Whether this metric is what distinguishes the targets under these conditions, so that theirs are the ranks of a table.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub leads: bool,
-    /// The ranks, best first.
-    pub ranks: Vec<Rank>,
-}
-
-/// One target's rank; targets that the run does not tell apart share it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rank {
-    /// From 1; null when the target is not ranked: no launch of it counts, it failed, or its order with another is open.
-    pub rank: Option<u32>,
-    /// Whether another target shares it.
-    pub tied: bool,
-    /// The target.
-    pub target: String,
-    /// Why it has none, in a group that leads; none where no launch of it counts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unranked: Option<Unranked>,
-    /// Those that may stand above it or below, for what is in doubt of either or for noise.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub open: Vec<String>,
 }
 
 /// A trial whose figures are not used.

@@ -103,3 +103,30 @@ impl AskedLoad {
 fn ns(seconds: f64) -> u64 {
     (seconds * NS_PER_S as f64).round() as u64
 }
+
+/// Headers whose values are kept: none of them carries a credential. Of every other header only the name is, for nobody
+/// knows by its name what a header of somebody's own carries.
+const KEPT_VALUES: [&str; 17] = [
+    "accept",
+    "accept-charset",
+    "accept-encoding",
+    "accept-language",
+    "cache-control",
+    "connection",
+    "content-encoding",
+    "content-language",
+    "content-type",
+    "expect",
+    "if-modified-since",
+    "if-none-match",
+    "keep-alive",
+    "pragma",
+    "range",
+    "transfer-encoding",
+    "user-agent",
+];
+
+/// Whether the value of a header is not to be shown.
+pub fn may_be_a_credential(header: &str) -> bool {
+    !KEPT_VALUES.iter().any(|kept| header.eq_ignore_ascii_case(kept))
+}

@@ -132,9 +132,9 @@ pub const BLOCKS_FOR_A_VERDICT: u32 = 6;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "snake_case")]
 pub enum ClaimNote {
-    /// Fewer blocks were measured than were asked for: there is no verdict yet.
+    /// Fewer blocks are complete than were asked for: there is no verdict yet.
     Unfinished {
-        /// Blocks that were measured.
+        /// Blocks that are complete.
         measured: u32,
         /// Blocks that were asked for.
         asked: u32,

@@ -69,6 +69,9 @@ pub enum Fault {
         /// Its value.
         share: f64,
     },
+    /// A gate that nobody can have asked for, and why.
+    #[error("`gates`: {0}")]
+    Gate(String),
     /// A cell cannot be loaded.
     #[error("cell {cell}: {fault}")]
     Cell {

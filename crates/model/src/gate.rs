@@ -53,15 +53,26 @@ fn parse_gate(term: &str) -> Result<Gate, String> {
     })?;
     let percent = limit.trim().strip_suffix('%').ok_or_else(|| format!("`{term}` has no `%` at its end; {cure}"))?;
     let percent: f64 = percent.trim().parse().map_err(|_| format!("`{}` is not a number; {cure}", percent.trim()))?;
-    if !percent.is_finite() || percent <= -100.0 {
-        return Err(format!("nothing changes by {percent} %; {cure}"));
-    }
     let side = if side == "<" { GateSide::Below } else { GateSide::Above };
-    if (side == GateSide::Above) != metric.more_is_better() {
-        let better = if metric.more_is_better() { "above" } else { "below" };
-        return Err(format!("`{term}` would let it become worse: {} is to stay {better} a limit; {cure}", metric.id()));
+    let gate = Gate { metric, side, change: percent / 100.0 };
+    match gate.fault() {
+        None => Ok(gate),
+        Some(fault) => Err(format!("{fault}; {cure}")),
     }
-    Ok(Gate { metric, side, change: percent / 100.0 })
+}
+
+impl Gate {
+    /// Why nobody can have meant it; none of one that can be held or broken.
+    pub(crate) fn fault(&self) -> Option<String> {
+        if !self.change.is_finite() || self.change <= -1.0 {
+            return Some(format!("nothing changes by {} %", self.change * 100.0));
+        }
+        let better = if self.metric.more_is_better() { GateSide::Above } else { GateSide::Below };
+        (self.side != better).then(|| {
+            let side = if better == GateSide::Above { "above" } else { "below" };
+            format!("`{self}` would let it become worse: {} is to stay {side} a limit", self.metric.id())
+        })
+    }
 }
 
 #[cfg(test)]

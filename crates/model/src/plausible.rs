@@ -25,14 +25,23 @@ const BUCKET: f64 = 1.002;
 /// A share may be above 1 by what its arithmetic rounds.
 const WHOLE: f64 = 1.000_001;
 
-/// What no count, no number of bytes and no other figure comes near.
+/// What no count and no other figure comes near.
 const MOST: f64 = (1_u64 << 60) as f64;
+
+/// More bytes than any machine has memory: 1 PiB.
+const MOST_BYTES: f64 = (1_u64 << 50) as f64;
 
 /// By how much a mean may be off, in µs, and as a share: it is rounded, and so are the values that it is of.
 const MEAN_OFF: (f64, f64) = (1.0, 1.01);
 
 /// CPU seconds that a thread may seem to have used beyond the time that passed: its two clocks are read one after the other.
 const READING_S: f64 = 0.1;
+
+/// More CPUs than Linux can use.
+const MOST_CPUS: f64 = 8_192.0;
+
+/// Why no machine has so many bytes of memory.
+const NO_MEMORY: &str = "no machine has more than 1 PiB of memory";
 
 /// Share of a window that a generator thread sees at least, and seconds by which it may see less than that, beside the times for
 /// which it stood still: it may come up to 10 ms late to each window without one, and a slice is a window of 0.1 s at least.
@@ -47,7 +56,9 @@ impl TrialRecord {
     }
 
     fn check(&self) -> Checked {
-        within("time_to_ready_ms", self.time_to_ready_ms, 0.0..=LONGEST_S * 1e3, "a time is not negative")?;
+        let ready_ms = self.time_to_ready_ms.filter(|ms| *ms != 0.0);
+        let rule = "a length in ms is 0, or from a nanosecond to a year";
+        within("time_to_ready_ms", ready_ms, SHORTEST_S * 1e3..=LONGEST_S * 1e3, rule)?;
         self.measurement.as_ref().map_or(Ok(()), Measurement::check)?;
         self.observation.as_ref().map_or(Ok(()), Observation::check)?;
         let mut slices = self.slices.iter().enumerate();
@@ -322,6 +333,8 @@ impl Observation {
         length("observation.window_s", self.window_s)?;
         amount("observation.cpu_user_s", self.cpu_user_s)?;
         amount("observation.cpu_system_s", self.cpu_system_s)?;
+        self.used_cpu()?;
+        self.had_memory()?;
         share("observation.host.steal_share", self.host.steal_share)?;
         share("observation.host.others_share", self.host.others_share)?;
         if let Some(profile) = &self.profile {
@@ -335,7 +348,34 @@ impl Observation {
             moment(&field("at_s"), second.at_s)?;
             length(&field("length_s"), second.length_s)?;
             amount(&field("cpu_s"), second.cpu_s)?;
+            within(&field("memory_bytes"), second.memory_bytes as f64, 0.0..=MOST_BYTES, NO_MEMORY)?;
         }
         Ok(())
+    }
+
+    /// Whether the CPUs of a machine can have had that much time. How many this one has is not known: a target may run on others than
+    /// those that bourdon may use.
+    fn used_cpu(&self) -> Checked {
+        let most = (self.window_s + READING_S) * MOST_CPUS;
+        let rule = "with `cpu_user_s` it is more than 8,192 CPUs have in `window_s`";
+        within("observation.cpu_system_s", self.cpu_s(), 0.0..=most, rule)
+    }
+
+    /// Whether a machine can have that much memory.
+    fn had_memory(&self) -> Checked {
+        let all = [
+            ("memory_at_rest_bytes", Some(self.memory_at_rest_bytes)),
+            ("memory_after_bytes", self.memory_after_bytes),
+            ("pss_at_rest_bytes", self.pss_at_rest_bytes),
+            ("pss_after_bytes", self.pss_after_bytes),
+            ("peak_memory_bytes", Some(self.peak_memory_bytes)),
+            ("peak_at_most_bytes", self.peak_at_most_bytes),
+            ("peak_pss_bytes", self.peak_pss_bytes),
+        ];
+        let known = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
+        let mut all = all.into_iter();
+        all.try_for_each(|(name, bytes)| {
+            within(&format!("observation.{name}"), known(bytes), 0.0..=MOST_BYTES, NO_MEMORY)
+        })
     }
 }

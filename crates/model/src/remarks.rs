@@ -21,6 +21,8 @@ pub enum Blank {
         /// As many as it needs.
         needed: u64,
     },
+    /// Too few garbage collections are known to have come within the slices of a launch for its p99.
+    FewCollections,
     /// The target was not watched.
     Unwatched,
     /// Nothing was served.

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::fault::{MOST_BLOCKS, MOST_ROUNDS};
 use crate::units::LONGEST_NS;
-use crate::{Blocks, CellFault, CellPlan, Draft, Extent, Fault, LoadModel, Rotation, alike};
+use crate::{Blocks, CellFault, CellPlan, Draft, Extent, Fault, Gate, LoadModel, Rotation, alike};
 
 /// The rates of an open load, in requests a second: from one in a quarter of an hour to more than any server takes.
 pub const RATES_PER_S: RangeInclusive<f64> = 0.001..=10_000_000.0;
@@ -35,6 +35,7 @@ impl Draft {
             .or_else(|| self.fault_of_blocks())
             .or_else(|| self.rotation.as_ref().and_then(fault_of_rotation))
             .or_else(|| self.fault_of_shares())
+            .or_else(|| self.fault_of_gates())
             .or_else(|| self.cells.iter().chain(&self.added).enumerate().find_map(in_cell))
     }
 
@@ -60,6 +61,11 @@ impl Draft {
         let shares = [("margin", self.margin), ("precision", self.precision), ("allow_failures", self.allow_failures)];
         let unsound = shares.into_iter().find(|(_, share)| !(0.0..=1.0).contains(share));
         unsound.map(|(key, share)| Fault::Share { key: key.to_owned(), share })
+    }
+
+    fn fault_of_gates(&self) -> Option<Fault> {
+        let mut gates = self.comparison.iter().flat_map(|compare| &compare.gates);
+        gates.find_map(Gate::fault).map(Fault::Gate)
     }
 
     /// Every CPU that it names.

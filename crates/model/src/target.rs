@@ -145,7 +145,7 @@ pub struct LaunchRecipe {
     /// Additional environment; values may use the same variables.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// Path that answers 2xx or 3xx once the target is ready.
+    /// Path that answers 2xx or 3xx once the target is ready; empty where nobody named one: then `/` answers, with any status below 500.
     pub ready: String,
     /// Path on `$ADMIN_PORT` under which the runtime tells of itself in the Prometheus text format; none where it does
     /// not.

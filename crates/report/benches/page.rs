@@ -74,7 +74,9 @@ fn great(analysis: Analysis) -> Analysis {
         ranks: ranks.clone(),
     });
     let (comparisons, groups) = (compared.collect(), ranked.collect());
-    Analysis { cells, comparisons, groups, ..analysis }
+    let mut made = Analysis { cells, comparisons, groups, ..analysis };
+    judge::remark(&mut made);
+    made
 }
 
 fn timeline(trial: &str, rng: &mut fastrand::Rng) -> Timeline {

@@ -6,7 +6,7 @@ use model::{
     ReplyBytes, ServedSides,
 };
 
-use crate::format::{at_most_decimals, counted, duration_us, number, percent, seconds, thousands};
+use crate::format::{at_most_decimals, counted, duration_us, number, percent, percent_beside, seconds, thousands};
 
 /// A figure whose possible values are no further apart than this share of it is shown alone.
 const CLOSE: f64 = 0.01;
@@ -216,7 +216,8 @@ fn not_made(why: &NotMade) -> String {
 pub fn remark_words(remark: &AuditRemark) -> String {
     match remark {
         AuditRemark::FailedRequests { failed, requests, allowed } => {
-            let share = percent(*failed as f64 / *requests as f64);
+            let share = *failed as f64 / *requests as f64;
+            let share = allowed.map_or_else(|| percent(share), |allowed| percent_beside(share, allowed));
             let more = allowed.map_or(String::new(), |allowed| format!(", over the {} allowed", percent(allowed)));
             let [failed, requests] = [*failed, *requests].map(thousands);
             format!("{failed} of {requests} requests failed, {share}{more}: rate and latencies may be theirs")

@@ -64,6 +64,11 @@ fn blank(metric: Metric, blank: Blank) -> String {
             let needs = format!("a launch had fewer than the {} requests that {what} needs", thousands(needed));
             format!("{needs}: a longer window has more")
         }
+        Blank::FewCollections => {
+            "fewer than 10 garbage collections are known to have fallen within the slices of a launch, so \
+                                  chance decides how much of it they are: --no-rotation shows it"
+                .to_owned()
+        }
         Blank::Unwatched => "the target was not watched".to_owned(),
         Blank::Unserved => "nothing was served in its windows".to_owned(),
         Blank::LittleCpu => {

@@ -22,7 +22,7 @@ pub fn never_enough_words(NeverEnough { metric, needed, most }: NeverEnough) -> 
 fn note_words(note: &ClaimNote, claim: &ClaimAnalysis) -> String {
     match note {
         ClaimNote::Unfinished { measured, asked } => {
-            format!("no verdict yet: {measured} of {asked} blocks were measured")
+            format!("no verdict yet: {measured} of {asked} blocks are complete")
         }
         ClaimNote::LowRate { server, target, per_s } => {
             format!("the rate of {} may be a smaller share of capacity: {}", place(server), base_words(target, *per_s))

@@ -1,14 +1,17 @@
 //! The answer to "is the new one slower?", in the first sentence that a reader sees.
 
-use model::{Arm, CellAnalysis, CompareAnalysis, CompareRow, ComparisonVerdict, GateResult, GateVerdict};
+use model::{CompareAnalysis, CompareRow, ComparisonVerdict, GateResult, GateVerdict};
 
 use crate::answer::NOTHING_YET;
-use crate::compare_launches::launches;
+use crate::compare_launches::{launches, without_launches};
 use crate::compare_words::{SAME_SHARE, against, reason, row_with_change, same_within};
 use crate::format::counted;
 use crate::gate_words;
 use crate::page::Tint;
 use crate::withheld::{because, cure_of};
+
+/// How many times as far as the primary metric another must have moved to be named beside it.
+const FAR_MORE: f64 = 2.0;
 
 /// The answer, with what became of the gates.
 pub(crate) fn of_comparison(analysis: &CompareAnalysis) -> (Tint, String) {
@@ -44,7 +47,7 @@ fn figures(analysis: &CompareAnalysis) -> Answer {
         return Answer::new(Tint::Bad, format!("Nothing could be compared: {}", without_launches(analysis)));
     }
     if let Some(asked) = analysis.unfinished {
-        let text = format!("Not finished: {} of {asked} blocks were measured", analysis.blocks);
+        let text = format!("Not finished: {} of {asked} blocks are complete", analysis.blocks);
         let then = Some("These figures carry no verdict until it is".to_owned());
         return Answer { then, ..Answer::new(Tint::Unsure, text) };
     }
@@ -53,20 +56,6 @@ fn figures(analysis: &CompareAnalysis) -> Answer {
         return Answer { then: Some("These figures carry no verdict".to_owned()), ..Answer::new(Tint::Unsure, text) };
     }
     verdicts(analysis)
-}
-
-/// Which of the two has no launch that counts.
-fn without_launches(analysis: &CompareAnalysis) -> String {
-    let none = |cell: &CellAnalysis| cell.trials == 0;
-    let mut arms: Vec<_> = analysis.cells.iter().filter(|of| none(&of.cell)).map(|of| of.arm).collect();
-    arms.dedup();
-    match arms[..] {
-        [Arm::Old] => "no launch of the old one counts",
-        [Arm::New] => "no launch of the new one counts",
-        [] => "no figure is known of both",
-        _ => "no launch of either counts",
-    }
-    .to_owned()
 }
 
 fn verdicts(analysis: &CompareAnalysis) -> Answer {
@@ -96,14 +85,16 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
             let said = primary(analysis).into_iter().chain(leaning(analysis));
             let most: String = said.map(|row| format!("{}; ", known(row, analysis))).collect();
             let open = format!("{open} of {figures} {} inconclusive", are(open));
-            Answer::new(Tint::Unsure, format!("Not shown to be slower: {most}{open}{}", then(", ", others(0))))
+            let is_same = primary(analysis).is_some_and(|row| row.verdict == Same);
+            let answer = if is_same { "Not shown to be slower" } else { "Undecided" };
+            Answer::new(Tint::Unsure, format!("{answer}: {most}{open}{}", then(", ", others(0))))
         }
         _ => {
             let yes = if of(Slower).any(|row| row.metric.is_speed()) { "Yes" } else { "Worse" };
             let unlike = unlike(analysis, Slower);
             let open_one = primary(analysis).filter(|row| row.verdict == ComparisonVerdict::Inconclusive);
-            let primary = open_one.map_or(String::new(), |row| format!("{} is inconclusive; ", row.metric.words()));
-            let count = format!("{}{primary}{worse} of {figures} {} worse", largest(analysis, Slower), are(worse));
+            let primary = open_one.map_or(String::new(), |row| format!("{}; ", left_open(row, analysis)));
+            let count = format!("{primary}{}{worse} of {figures} {} worse", largest(analysis, Slower), are(worse));
             Answer::new(Tint::Bad, format!("{yes}{unlike}: {count}{}", then(", ", others(open))))
         }
     }
@@ -117,15 +108,19 @@ fn unlike(analysis: &CompareAnalysis, verdict: ComparisonVerdict) -> &'static st
     if analysis.rows.iter().any(|row| is_told(row) && differ(row)) { ", though replies differ in size" } else { "" }
 }
 
-/// The figure that says most of how much the new one is worse or better: the primary metric where that is, else the one that moved
-/// most.
+/// The figure that says most of how much the new one is worse or better: the primary metric where that is, with one that moved far more;
+/// else the one that moved most.
 fn largest(analysis: &CompareAnalysis, verdict: ComparisonVerdict) -> String {
     let rows: Vec<&CompareRow> = analysis.rows.iter().filter(|row| row.verdict == verdict).collect();
     let moved = |row: &CompareRow| row.ratio.estimate.map_or(0.0, |ratio| ratio.ln().abs());
     let primary = rows.iter().find(|row| Some(row.metric) == analysis.primary);
     let most = rows.iter().max_by(|a, b| moved(a).total_cmp(&moved(b)));
-    let of_several = if rows.len() > 1 && primary.is_none() { "most of all " } else { "" };
-    primary.or(most).map_or(String::new(), |row| format!("{of_several}{}; ", row_with_change(row, analysis)))
+    let far_more = |row: &&&CompareRow| primary.is_some_and(|primary| moved(row) > FAR_MORE * moved(primary));
+    let of_several = if rows.len() > 1 { "most of all " } else { "" };
+    let first = primary.map(|row| format!("{}; ", row_with_change(row, analysis)));
+    let most = most.filter(|row| primary.is_none() || far_more(row));
+    let most = most.map(|row| format!("{of_several}{}; ", row_with_change(row, analysis)));
+    first.into_iter().chain(most).collect()
 }
 
 /// The row of the primary metric, where it has a single one.
@@ -139,6 +134,13 @@ fn known(row: &CompareRow, analysis: &CompareAnalysis) -> String {
     let is_same = row.verdict == ComparisonVerdict::Same;
     let same = is_same.then(|| format!(", {}", same_within(analysis, row.difference.is_some())));
     format!("{}{}", row_with_change(row, analysis), same.unwrap_or_default())
+}
+
+/// `CPU per request +27.4 % (+23.7 to +31.1), but the machine was busy`.
+fn left_open(row: &CompareRow, analysis: &CompareAnalysis) -> String {
+    let (why, of) = reason(row);
+    let but = if row.withheld.is_some() { format!("but {}", because(why, of)) } else { "inconclusive".to_owned() };
+    format!("{}, {but}", row_with_change(row, analysis))
 }
 
 /// Of the figures beside the primary one that are open for too few launches, that whose interval lies farthest on the side of worse,
@@ -164,8 +166,7 @@ fn moved_against(analysis: &CompareAnalysis, against: &[&CompareRow], others: &s
     let (why, of) = reason(against[0]);
     let figures = counted(analysis.rows.len() as u64, "figure", "figures");
     let (count, reason) = (against.len(), because(why, of));
-    let text =
-        format!("Not shown to be slower: {count} of {figures} seemed worse, {most}{largest}, but {reason}{others}");
+    let text = format!("Undecided: {count} of {figures} seemed worse, {most}{largest}, but {reason}{others}");
     let then = cure_of(why, of, analysis).map(|cure| format!("What would settle it: {cure}"));
     Answer { then, ..Answer::new(Tint::Unsure, text) }
 }

@@ -1,6 +1,6 @@
 //! How many launches a comparison made, and how many of them count.
 
-use model::{Arm, CompareAnalysis, ComparedCell, TrialStage, VoidTrial};
+use model::{Arm, CellAnalysis, CompareAnalysis, ComparedCell, TrialStage, VoidTrial};
 
 use crate::format::counted;
 
@@ -52,4 +52,18 @@ pub(crate) fn loads(analysis: &CompareAnalysis) -> [u32; 2] {
         let of_arm = analysis.cells.iter().filter(|of| of.arm == arm);
         of_arm.map(|of| of.cell.trials + of.cell.void).sum()
     })
+}
+
+/// Which of the two has no launch that counts.
+pub(crate) fn without_launches(analysis: &CompareAnalysis) -> String {
+    let none = |cell: &CellAnalysis| cell.trials == 0;
+    let mut arms: Vec<_> = analysis.cells.iter().filter(|of| none(&of.cell)).map(|of| of.arm).collect();
+    arms.dedup();
+    match arms[..] {
+        [Arm::Old] => "no launch of the old one counts",
+        [Arm::New] => "no launch of the new one counts",
+        [] => "no figure is known of both",
+        _ => "no launch of either counts",
+    }
+    .to_owned()
 }

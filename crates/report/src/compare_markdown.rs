@@ -44,7 +44,7 @@ pub(crate) fn illustrated(analysis: &CompareAnalysis, illustrations: Illustratio
 
 fn table(title: &str, lines: &[Line<'_>]) -> String {
     let mut rows = vec![
-        line(&[&escape(title), "old", "new", "change", "95 % interval", "verdict"]),
+        line(&[&escape(title), "old", "new", "change", say::interval_title(lines), "verdict"]),
         line(&["---", "---:", "---:", "---:", "---:", "---"]),
     ];
     let row = |found: &Line<'_>| {

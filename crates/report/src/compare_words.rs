@@ -39,6 +39,12 @@ pub(crate) struct Line<'a> {
     pub(crate) verdict: String,
 }
 
+/// What the column of the intervals is called: some may be how far doubts leave a change open.
+pub(crate) fn interval_title(lines: &[Line<'_>]) -> &'static str {
+    let is_in_doubt = lines.iter().any(|line| line.row.in_doubt.is_some());
+    if is_in_doubt { "95 % interval, or range in doubt" } else { "95 % interval" }
+}
+
 /// How often, how, where, when, how long.
 pub(crate) fn header(analysis: &CompareAnalysis) -> Vec<String> {
     let launches = launches(analysis);

@@ -40,8 +40,7 @@ fn of_figure((figure, name): (Metric, &str), validity: &Validity, measured: &Mea
     };
     (service_us < least_us / 2.0).then(|| {
         format!(
-            "The {name} that users would have seen: {seen}. Timed from the send, as wrk does: {service}, which hides the \
-             waiting{}.",
+            "The {name} that users would have seen: {seen}. Timed from the send: {service}, which hides the waiting{}.",
             own_waiting(measured)
         )
     })

@@ -1,9 +1,10 @@
 //! What became of a gate, in words.
 
-use model::{CompareAnalysis, CompareRow, GateResult, GateVerdict};
+use model::{Arm, CompareAnalysis, CompareRow, GateResult, GateVerdict};
 
 use crate::asker::Asker;
 use crate::change_words::{change_of, with_interval};
+use crate::compare_launches::without_launches;
 use crate::compare_words::with;
 use crate::format::counted;
 use crate::more_blocks::Blocks;
@@ -38,11 +39,13 @@ pub(crate) fn seen(result: &GateResult, analysis: &CompareAnalysis) -> (String, 
     (place, format!("{seen}{why}{}{}", few.unwrap_or_default(), needed.unwrap_or_default()))
 }
 
-/// `not measured`, and of a quantile how many requests it needs, where servers were measured.
+/// `not measured`, and of a quantile how many requests it needs, where both servers were measured.
 fn not_measured(result: &GateResult, analysis: &CompareAnalysis) -> String {
-    let was_measured = analysis.cells.iter().any(|of| of.cell.trials > 0);
-    let needed = result.metric.required_samples().filter(|_| was_measured);
-    needed.map_or("not measured".to_owned(), |needed| {
+    let has_launches = |arm: Arm| analysis.cells.iter().any(|of| of.arm == arm && of.cell.trials > 0);
+    if !(has_launches(Arm::Old) && has_launches(Arm::New)) {
+        return format!("not measured: {}", without_launches(analysis));
+    }
+    result.metric.required_samples().map_or("not measured".to_owned(), |needed| {
         let requests = counted(needed, "request", "requests");
         let asker = Asker::from(analysis.form);
         let cure = asker.anew(longer_window(asker));

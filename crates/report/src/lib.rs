@@ -73,7 +73,7 @@ pub use compare_markdown::compare_markdown;
 pub use compare_text::compare_text;
 pub use compare_words::{same_server, short_commit};
 pub use difference_words::{difference_between, difference_words};
-pub use html::{SitePage, index as site_index, page as html};
+pub use html::{SitePage, index as site_index, page as html, page_of_site as html_of_site};
 pub use judged::{illustrated, json, markdown, next_step, text};
 pub use launch_words::{failed_words, waiting_words};
 pub use load_csv::load_csv;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use model::{
     Accounting, AskedLoad, AskedReply, AskedTls, Awaited, ConnectionCounts, Extent, FailureCount, Instrument, Interval,
     Latencies, Load, LoadSpec, Measurement, NS_PER_S, ReplyExpectation, Request, Residence, Silence, Standstills,
-    ThreadUse, Tls, TlsUse, Trust, TrustKind, Validity, WeightedRequest, WindowCount, WrongReply,
+    ThreadUse, Tls, TlsUse, Trust, TrustKind, Validity, WeightedRequest, WindowCount, WrongReply, may_be_a_credential,
 };
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
@@ -70,31 +70,8 @@ impl Said for LoadDocument<'_> {
     }
 }
 
-/// Headers whose values are kept: none of them carries a credential. Of every other header only the name is, for nobody
-/// knows by its name what a header of somebody's own carries.
-const KEPT_VALUES: [&str; 17] = [
-    "accept",
-    "accept-charset",
-    "accept-encoding",
-    "accept-language",
-    "cache-control",
-    "connection",
-    "content-encoding",
-    "content-language",
-    "content-type",
-    "expect",
-    "if-modified-since",
-    "if-none-match",
-    "keep-alive",
-    "pragma",
-    "range",
-    "transfer-encoding",
-    "user-agent",
-];
-
 fn kept((name, value): &(String, String)) -> (String, Option<String>) {
-    let is_kept = KEPT_VALUES.iter().any(|kept| name.eq_ignore_ascii_case(kept));
-    (name.clone(), is_kept.then(|| value.clone()))
+    (name.clone(), (!may_be_a_credential(name)).then(|| value.clone()))
 }
 
 fn expected(expect: &ReplyExpectation) -> AskedReply {

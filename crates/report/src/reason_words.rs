@@ -98,8 +98,13 @@ fn unsliced(cause: UnslicedCause) -> String {
         UnslicedCause::SlowDrain { p99_us, waited_us, not_drained } => {
             let p99 = p99_us.map_or(String::new(), |us| format!(", p99 {}", duration_us(us)));
             let requests = counted(not_drained, "request was", "requests were");
+            let are_rare = p99_us.is_some_and(|us| us <= waited_us);
+            let (which, rare) = match are_rare {
+                true => ("some replies", "; such replies are rare, so a short window may miss them"),
+                false => ("replies", ""),
+            };
             format!(
-                "replies take longer than the {} allowed at the end of a slice ({requests} unfinished{p99})",
+                "{which} take longer than the {} allowed at the end of a slice ({requests} unfinished{p99}){rare}",
                 duration_us(waited_us)
             )
         }

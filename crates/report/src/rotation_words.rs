@@ -80,11 +80,12 @@ pub(crate) fn waiting(named: &[(String, &CellAnalysis)]) -> Option<String> {
     };
     let who: Vec<&str> = named.iter().filter(|(_, cell)| waits(cell)).map(|(name, _)| name.as_str()).collect();
     (!who.is_empty()).then(|| {
+        let wait = if who.len() == 1 { "it waits" } else { "they wait" };
         format!(
-            "{} used less than half of one CPU while connections waited for replies, so they wait for something other than \
+            "{} used less than half of one CPU while connections waited for replies, so {wait} for something other than \
              CPU. CPU per request then differs between slices, where requests start spread out, and one long closed load, \
-             where they bunch up. Use --no-rotation for the latter.",
-            who.join(", ")
+             where they bunch up. --no-rotation measures the latter.",
+            who.join(if who.len() == 2 { " and " } else { ", " })
         )
     })
 }

@@ -3,7 +3,7 @@ use model::{Analysis, ClaimAnalysis, Mark};
 use crate::asker::Asker;
 use crate::bad::Bad;
 use crate::blanks::{counts, missing, unranked};
-use crate::choice::{MEANING, choices};
+use crate::choice::{choices, meaning};
 use crate::claim_parts::here;
 use crate::conditions::Conditions;
 use crate::format::quantity;
@@ -54,7 +54,7 @@ fn which_one(parts: &mut Vec<String>, analysis: &Analysis, conditions: &Conditio
     lines.extend(
         choices.iter().map(|choice| line(&[choice.need, &escape(&choice.best), &escape(&choice.conditions())])),
     );
-    parts.extend([lines.join("\n"), MEANING.to_owned()]);
+    parts.extend([lines.join("\n"), meaning(analysis)]);
 }
 
 /// What holds for all of it, said once.

@@ -123,7 +123,9 @@ fn name_column(group: &Group<'_>, bar_cells: usize) -> Vec<String> {
         Some(rate) if bar_cells > 0 && best > 0.0 => format!("  {}", bar(rate / best, bar_cells)),
         _ => String::new(),
     };
-    let longest = |part: usize| group.rows.iter().map(|row| length(&row.name[part])).max().unwrap_or(0);
+    // No text is padded to more than this.
+    let most = usize::from(u16::MAX);
+    let longest = |part: usize| group.rows.iter().map(|row| length(&row.name[part])).max().unwrap_or(0).min(most);
     let longest: Vec<usize> = (0..group.name_header.len()).map(longest).collect();
     let name = |row: &Row<'_>| {
         let parts: Vec<String> =

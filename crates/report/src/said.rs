@@ -72,7 +72,8 @@ parts! {
     Analysis {
         relative_rates, cells, claims, findings, session, void_trials;
         schema, name, question, source, quick, preliminary, unfinished, blocks, blocks_before, of_loads, seed, margin, elapsed_s,
-        environment, absent, reconstructions, targets, comparisons, shifts, memory_slopes, groups, rank_chance, claims_by_chance, trials
+        environment, absent, reconstructions, targets, comparisons, shifts, memory_slopes, groups, rank_chance, choices, claims_by_chance,
+        trials
     }
     CompareAnalysis {
         differences, cells, session, void_trials;

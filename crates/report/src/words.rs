@@ -417,7 +417,7 @@ pub(crate) fn session_marks(analysis: &Analysis) -> Vec<String> {
         let name = words(note.mark().id());
         let (first, rest) = name.split_at(1);
         let meaning = match note.mark() {
-            Mark::Noisy => "a target differs from itself, so small differences between targets may be noise",
+            Mark::Noisy => "a target differs from itself: differences between targets of that size mean nothing",
             mark => mark_meaning(mark),
         };
         format!("{}{rest} ({meaning}): {}", first.to_uppercase(), note_words(note))

@@ -19,6 +19,7 @@ use model::{
 use report::{markdown, pictures};
 use scraper::{ElementRef, Html, Selector};
 use sha2::{Digest, Sha256};
+use support::runs::remarked;
 use support::{judged, timelines};
 
 fn read(page: &str) -> Html {

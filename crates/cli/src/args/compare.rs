@@ -6,7 +6,7 @@ use model::{Gate, Metric, parse_gates};
 use crate::experiment::nearest;
 
 use super::values::{at_least_one, duration, margin, path, positive_duration, positive_rate, share};
-use super::{GeneratorArgs, ShownArgs};
+use super::{GeneratorArgs, RequestArgs, ShownArgs};
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -14,7 +14,10 @@ Examples:
       --rev main --rev HEAD
   bourdon compare --run './server $PORT' --rev HEAD --rev . -c 100 --path /api
   bourdon compare --run './old $PORT' --run './new $PORT' -R 2k
-  bourdon compare runs/2026-11-20-mine runs/2026-11-21-mine --gate 'p99<+10%'
+  bourdon compare --run './server $PORT' --rev main --rev . --path /orders \\
+      -H 'Authorization: Bearer test' -b @order.json --expect-status 201
+  bourdon compare runs/2026-11-20-mine runs/2026-11-21-mine \\
+      --gate 'cpu_per_request<+3%'
   bourdon compare before.json after.json
 
 The old one comes first. In each block both are launched together, and the load
@@ -28,6 +31,7 @@ with one where each side is a folder of several.
 
 A gate fails, and the exit status is 1, when the whole interval lies on its
 wrong side. One that the figures leave open is undecided: the exit status is 3.
+Without a gate a slower server is not a failure: the exit status is 0.
 
 An option that does not go with what is compared is refused. An experiment file
 says its load itself; what was recorded is compared as it was measured.
@@ -59,11 +63,15 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "REVISION", requires = "run")]
     pub(crate) rev: Vec<String>,
 
-    /// What is asked for [default: /]
+    /// Path to request [default: /]
     #[arg(long, value_name = "PATH", value_parser = path)]
     pub(crate) path: Option<String>,
 
-    /// What answers once the server is ready [default: the path]
+    #[command(flatten)]
+    pub(crate) request: RequestArgs,
+
+    /// Path that is asked for, by GET without headers, until it answers 2xx or 3xx: then the server is ready [default: the
+    /// path to request, if that is a GET of which such an answer is expected; else /, with any status below 500]
     #[arg(long, value_name = "PATH", value_parser = path)]
     pub(crate) ready: Option<String>,
 
@@ -104,7 +112,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "SHARE", value_parser = margin)]
     pub(crate) margin: Option<f64>,
 
-    /// How much worse it may become, for instance 'cpu_per_request<+3%, p99<+10%'
+    /// How much worse metrics may become, such as 'cpu_per_request<+3%, throughput>-5%, p99<+25%, errors<+1%'
     #[arg(long, value_name = "GATES", value_parser = gates)]
     pub(crate) gate: Option<Gates>,
 
@@ -135,15 +143,15 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub(crate) tls_resume: bool,
 
-    /// The status a good reply has [default: 200]
+    /// The status a good reply has [default: 200; of another method than GET any 2xx or 3xx]
     #[arg(long, value_name = "STATUS", value_parser = clap::value_parser!(u16).range(100..=599))]
     pub(crate) expect_status: Option<u16>,
 
-    /// The exact body a good reply has; every reply is compared
-    #[arg(long, value_name = "TEXT")]
+    /// The exact body a good reply has, or @file; every reply is compared
+    #[arg(long, value_name = "TEXT|@FILE")]
     pub(crate) expect_body: Option<String>,
 
-    /// Compare even if more than the server differs; the report says what
+    /// Compare even if machine, software or load differ, too; the report says what
     #[arg(long)]
     pub(crate) force: bool,
 

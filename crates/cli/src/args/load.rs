@@ -5,7 +5,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use model::HttpVersion;
 
-use super::values::{at_least_one, duration, file_name, header, positive_duration, positive_rate, share, token};
+use super::RequestArgs;
+use super::values::{at_least_one, duration, file_name, positive_duration, positive_rate, share};
 
 /// What is printed on stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -81,17 +82,8 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "DEPTH", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) pipeline: u16,
 
-    /// Method [default: GET; POST with --body]
-    #[arg(short = 'X', long, value_parser = token)]
-    pub(crate) method: Option<String>,
-
-    /// Header, for instance 'Accept: text/html'; may be repeated
-    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = header)]
-    pub(crate) headers: Vec<(String, String)>,
-
-    /// Body, or @file
-    #[arg(short = 'b', long, value_name = "TEXT|@FILE")]
-    pub(crate) body: Option<String>,
+    #[command(flatten)]
+    pub(crate) request: RequestArgs,
 
     /// A new connection for every request
     #[arg(long)]

@@ -2,6 +2,7 @@ mod audit;
 mod compare;
 mod generator;
 mod load;
+mod request;
 mod values;
 
 use std::ffi::OsString;
@@ -16,6 +17,7 @@ pub(crate) use audit::{AuditArgs, AuditFormat};
 pub(crate) use compare::CompareArgs;
 pub(crate) use generator::GeneratorArgs;
 pub(crate) use load::{ArrivalsArg, LoadArgs, LoadFormat};
+pub(crate) use request::RequestArgs;
 use values::share;
 pub(crate) use values::{at_least_one, positive_duration, seed};
 
@@ -34,7 +36,7 @@ Exit status, the first that applies:
   2    usage or file error
   4    a target could not be built, launched or reached
   1    replies failed, or a claim or gate failed
-  3    void: the instrument cannot vouch for it, or a gate is undecided
+  3    void: no figure can be trusted, or a gate is undecided
   0    all is well";
 
 #[derive(Debug, Subcommand)]

@@ -27,7 +27,7 @@ use crate::resume::Opened;
 use crate::{commands, conduct, ready};
 use loads::Side;
 use options::{Form, refuse_strangers};
-use question::Arms;
+use question::{Arms, AskedOfBoth};
 use revisions::Revisions;
 
 /// Name of the runs that are made of arguments.
@@ -173,11 +173,13 @@ fn of_arguments(args: &CompareArgs) -> Result<Exit, Failure> {
         )));
     }
     let here = std::env::current_dir().map_err(Failure::usage)?;
+    // A pipe may keep its reader waiting, which Ctrl-C ends.
+    let asked_of_both = AskedOfBoth::read(args)?;
     // From here on Ctrl-C ends what was begun instead of the process, so that no checkout is left behind.
     let stop = flag_on_interrupt()?;
     let revisions = if args.rev.is_empty() { None } else { Some(Revisions::check_out(&args.rev, &stop)?) };
     let arms = Arms::new(args, revisions.as_ref().map_or(&[], |revisions| &revisions.all), &here)?;
-    let mut plan = arms.draft(args)?;
+    let mut plan = arms.draft(args, asked_of_both)?;
     let (old, new) = (arms.old.name, arms.new.name);
     let revisions = revisions.as_ref().map_or(Vec::new(), |revisions| revisions.recorded([&old, &new]));
     plan.comparison = Some(asked(args, old, new, revisions));

@@ -50,7 +50,7 @@ pub(super) fn refuse_strangers(args: &CompareArgs, form: Form) -> Result<(), Fai
 }
 
 /// Each option that not every form has: whether it was given, and where it belongs.
-fn given(args: &CompareArgs) -> [(&'static str, bool, &'static [Form]); 22] {
+fn given(args: &CompareArgs) -> [(&'static str, bool, &'static [Form]); 25] {
     const LAUNCHED: &[Form] = &[Commands, Experiment];
     let generator = args.generator.asked();
     [
@@ -59,6 +59,9 @@ fn given(args: &CompareArgs) -> [(&'static str, bool, &'static [Form]); 22] {
         ("-d (--duration)", args.duration.is_some(), &[Commands]),
         ("--warm-up", args.warm_up.is_some(), &[Commands]),
         ("--path", args.path.is_some(), &[Commands]),
+        ("-X (--method)", args.request.method.is_some(), &[Commands]),
+        ("-H (--header)", !args.request.headers.is_empty(), &[Commands]),
+        ("-b (--body)", args.request.body.is_some(), &[Commands]),
         ("--ready", args.ready.is_some(), &[Commands]),
         ("--tls", args.tls, &[Commands]),
         ("--ca", args.ca.is_some(), &[Commands]),

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use model::{
-    Arrivals, Draft, Extent, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation, Request, RevisionContent, Target,
-    TargetTls, Trust,
+    Arrivals, Draft, Extent, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation, RevisionContent, Target, TargetTls,
+    Trust,
 };
 use report::format::times;
 
@@ -12,7 +12,8 @@ use super::NAME;
 use super::revisions::Revision;
 use crate::args::CompareArgs;
 use crate::exit::Failure;
-use crate::experiment::{Server, authorities_in};
+use crate::experiment::{Server, authorities_in, ready_path};
+use crate::request::{request, text_or_file};
 
 /// Window when none is asked for. In rotation these are twelve slices, two whole sets of orders of three launches: six blocks of
 /// two servers and the twin take a minute and a half, of which launches and warm-ups are a quarter.
@@ -81,10 +82,11 @@ impl Arms {
     }
 
     /// The plan: the new one first, for ratios are new ÷ old.
-    pub(super) fn draft(&self, args: &CompareArgs) -> Result<Draft, Failure> {
-        let target = |arm: &Arm| arm.target(args).map_err(Failure::usage);
+    pub(super) fn draft(&self, args: &CompareArgs, asked: AskedOfBoth) -> Result<Draft, Failure> {
+        let target = |arm: &Arm| arm.target(args, &asked).map_err(Failure::usage);
+        let targets = vec![target(&self.new)?, target(&self.old)?];
         let question = format!("Is {} slower than {}?", self.new.title, self.old.title);
-        Ok(super::draft(args, NAME, question, vec![target(&self.new)?, target(&self.old)?], load(args)))
+        Ok(super::draft(args, NAME, question, targets, asked.load))
     }
 }
 
@@ -105,23 +107,35 @@ impl Arm {
         )))
     }
 
-    fn target(&self, args: &CompareArgs) -> Result<Target, String> {
-        let ready = args.ready.as_deref().unwrap_or(args.path());
+    fn target(&self, args: &CompareArgs, asked: &AskedOfBoth) -> Result<Target, String> {
+        let ready = args.ready.as_deref().unwrap_or_else(|| ready_path(&asked.load.mix));
         let Arm { name, title, run, build, cwd } = self;
-        Server { name, title, run, build: build.as_deref(), cwd, ready, tls: tls(args)? }.target()
+        Server { name, title, run, build: build.as_deref(), cwd, ready, tls: asked.tls.clone() }.target()
     }
 }
 
-fn load(args: &CompareArgs) -> Load {
+/// What is asked of both servers alike, with the files that it needs.
+#[derive(Debug)]
+pub(super) struct AskedOfBoth {
+    load: Load,
+    /// How both serve TLS; none where they do not.
+    tls: Option<TargetTls>,
+}
+
+impl AskedOfBoth {
+    pub(super) fn read(args: &CompareArgs) -> Result<Self, Failure> {
+        Ok(AskedOfBoth { load: load(args)?, tls: tls(args).map_err(Failure::usage)? })
+    }
+}
+
+fn load(args: &CompareArgs) -> Result<Load, Failure> {
+    let request = request(&args.request, args.path(), [])?;
+    let body = args.expect_body.as_deref().map(text_or_file).transpose()?;
+    // What a POST is answered with differs from one server to the next.
+    let usual = (request.method == "GET").then_some(OK);
     let closed_or_open = |rate_per_s| LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant };
-    Load {
-        mix: Mix::one(
-            Request::get(args.path()),
-            ReplyExpectation {
-                status: Some(args.expect_status.unwrap_or(OK)),
-                body: args.expect_body.as_ref().map(|body| body.as_bytes().to_vec()),
-            },
-        ),
+    Ok(Load {
+        mix: Mix::one(request, ReplyExpectation { status: args.expect_status.or(usual), body }),
         model: args.rate.map_or(LoadModel::Closed, closed_or_open),
         connections: args.connections(),
         pipeline: 1,
@@ -130,7 +144,7 @@ fn load(args: &CompareArgs) -> Load {
         network_delay_ns: 0,
         warm_up_ns: args.warm_up.unwrap_or(WARM_UP_NS),
         extent: Extent::Window(args.duration.unwrap_or(WINDOW_NS)),
-    }
+    })
 }
 
 /// How both serve TLS; none where they do not.

@@ -33,7 +33,7 @@ pub(crate) use diagnostic::{Fault, clipped, nearest};
 pub(crate) use generator::GeneratorAsked;
 pub(crate) use one_load::{OneLoad, Server};
 pub(crate) use recipe::authorities_in;
-pub(crate) use resolve::plan;
+pub(crate) use resolve::{plan, ready_path};
 pub(crate) use roster::specimen;
 pub(crate) use rotation::ROTATION;
 pub(crate) use target_file::target;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use judge::ResolvedClaim;
-use model::{Blocks, Cell, CellPlan, Claim, Draft, Metric, PLAN_SCHEMA, Target};
+use model::{Blocks, Cell, CellPlan, Claim, Draft, Metric, Mix, PLAN_SCHEMA, Target};
 
 use super::cells::Ground;
 use super::claims::{Court, too_quick};
@@ -96,11 +96,11 @@ fn read(source: &Source, options: &Options) -> Read<Draft> {
     Ok(plan)
 }
 
-/// The path that a cell asks for, if a good answer to it says that a server is ready and asking changes nothing.
-fn ready_path(cell: &CellPlan) -> Option<&str> {
-    let first = cell.load.mix.first();
+/// The path that a load asks for first, if a good answer to it says that a server is ready and asking changes nothing; else none: ``.
+pub(crate) fn ready_path(mix: &Mix) -> &str {
+    let first = mix.first();
     let is_good = first.expect.status.is_none_or(|status| (200..400).contains(&status));
-    (first.request.method == "GET" && is_good).then_some(first.request.path.as_str())
+    if first.request.method == "GET" && is_good { &first.request.path } else { "" }
 }
 
 /// What the file says, before the command line chooses from it.
@@ -160,7 +160,7 @@ impl<'a> Experiment<'a> {
         }
         for target in targets.iter_mut().filter(|target| target.launch.ready.is_empty()) {
             let first = cells.iter().find(|cell| cell.levels.target() == target.name);
-            target.launch.ready = first.and_then(ready_path).unwrap_or("/").to_owned();
+            target.launch.ready = first.map_or("", |cell| ready_path(&cell.load.mix)).to_owned();
         }
         targets
     }

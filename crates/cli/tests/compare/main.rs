@@ -14,10 +14,10 @@ use run_support::{Json, Lab, Record, Started};
 
 /// Long enough for every block to have replies, short enough for a test, and as many blocks as give two revisions a verdict
 /// on a busy machine, too. Slices would be too short for it.
-const SHORT: [&str; 9] = ["--no-rotation", "--duration", "150ms", "--warm-up", "50ms", "--blocks", "10", "-c", "4"];
+const SHORT: [&str; 9] = ["--no-rotation", "--duration", "150ms", "--warm-up", "50ms", "--blocks", "7", "-c", "4"];
 
 /// The same of a load that goes round: a slice of the slow branch has replies enough.
-const ROTATING: [&str; 8] = ["--duration", "500ms", "--warm-up", "50ms", "--blocks", "10", "-c", "16"];
+const ROTATING: [&str; 6] = ["--duration", "250ms", "--warm-up", "50ms", "-c", "16"];
 
 /// Runs git in a lab's repository.
 fn git(folder: &Path, arguments: &[&str]) {
@@ -52,8 +52,9 @@ fn compare<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// The same, as it is when nothing else is asked for.
-fn rotating<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
-    [&["compare", "--path", "/rest/hello", "--run", "sh serve.sh $BOURDON"], &ROTATING[..], arguments].concat()
+fn rotating<'a>(blocks: &'a str, arguments: &[&'a str]) -> Vec<&'a str> {
+    let server = ["compare", "--path", "/rest/hello", "--run", "sh serve.sh $BOURDON", "--blocks", blocks];
+    [&server, &ROTATING[..], arguments].concat()
 }
 
 fn verdict<'a>(document: &'a Json, metric: &str) -> &'a Json {
@@ -73,7 +74,7 @@ fn assert_clean(lab: &Lab) {
 fn a_branch_that_is_slower_is_called_so_and_breaks_its_gate_by_whichever_way_its_record_is_asked() {
     let lab = repository();
     let app = lab.path().join("app");
-    let compared = rotating(&["--rev", "main", "--rev", "slow", "--gate", "p50<+10%"]);
+    let compared = rotating("7", &["--rev", "main", "--rev", "slow", "--gate", "p50<+10%"]);
     let first = lab.bourdon_in(&app, &compared).exits(1).shows(&["slower", "failed  p50<+10%"]);
     assert_clean(&lab);
     let record = lab.records_in("app/runs").pop().unwrap();
@@ -153,6 +154,24 @@ fn two_commands_are_two_servers() {
     assert!(Command::new("cp").arg("-r").args([Path::new(&runs[0]), &copy]).status().unwrap().success());
     let itself = lab.bourdon(&["compare", &runs[0], copy.to_str().unwrap()]).exits(0);
     itself.shows(&["were not measured in turn", "throughput"]);
+}
+
+#[test]
+fn what_is_asked_of_both_may_have_a_method_headers_and_a_body() {
+    let lab = Lab::new();
+    let json = r#"{"a": 1}"#;
+    let server = ["compare", "--path", "/submit", "--run", "$BOURDON specimen contract", "--run"];
+    let asked = ["$BOURDON specimen contract", "-b", json, "-H", "X-Trace: 7", "--expect-body", json];
+    let arguments = [&server[..], &asked, &SHORT[..6], &["2"], &SHORT[7..]].concat();
+    let compared = lab.bourdon(&[&arguments[..], &["--format", "json"]].concat()).exits(0).json();
+    let rates = compared["cells"].as_array().unwrap().iter().map(|cell| &cell["throughput"]["estimate"]);
+    assert!(rates.clone().count() == 2 && rates.clone().all(|rate| rate.as_f64().unwrap() > 0.0), "{compared:#}");
+    let plan = std::fs::read_to_string(lab.records()[0].path().join("plan.toml")).unwrap();
+    assert!(plan.contains("X-Trace") && plan.contains("POST") && plan.contains("ready = \"\""), "{plan}");
+    let kept = std::fs::read_to_string(lab.records()[0].path().join("environment.json")).unwrap();
+    assert!(kept.contains("X-Trace: …") && !kept.contains("X-Trace: 7"), "{kept}");
+    // It answers no other method there.
+    lab.bourdon(&[&arguments[..], &["-X", "PUT"]].concat()).exits(1).shows(&["404"]);
 }
 
 #[test]
@@ -261,7 +280,7 @@ fn ctrl_c_keeps_what_was_measured_and_leaves_no_checkout_and_it_can_be_resumed()
     let app = lab.path().join("app");
     // What is built lies in the checkout: it is built again.
     let build = ["--build", "cp serve.sh built.sh", "--run", "sh built.sh $BOURDON"];
-    let rest = ["--rev", "main", "--rev", "slow", "--gate", "p50<+10%"];
+    let rest = ["--rev", "main", "--rev", "slow", "--gate", "p50<+10%", "--blocks", "7"];
     let arguments = [&["compare", "--path", "/rest/hello"], &build[..], &ROTATING, &rest].concat();
     let (mut started, record) = begun(&lab, &arguments);
     started.interrupt();
@@ -276,21 +295,21 @@ fn ctrl_c_keeps_what_was_measured_and_leaves_no_checkout_and_it_can_be_resumed()
     resumed.shows(&["main (", "slower", "p50<+10%"]);
     assert_clean(&lab);
     assert!(record.text("trials.jsonl").starts_with(&first));
-    both_measured(&record, 10);
+    both_measured(&record, 7);
 
     // Once more, the branch gone on: the commits are those that were compared.
     let lab = lab.file("app/serve.sh", "exit 1\n");
     git(lab.path(), &["commit", "--quiet", "-am", "broken"]);
-    lab.bourdon_in(&app, &[&resume[..], &["--blocks", "11", "--format", "json"]].concat()).exits(1);
+    lab.bourdon_in(&app, &[&resume[..], &["--blocks", "8", "--format", "json"]].concat()).exits(1);
     assert_clean(&lab);
-    both_measured(&record, 11);
+    both_measured(&record, 8);
 }
 
 #[test]
 fn a_killed_comparison_with_the_working_tree_is_resumed_while_that_is_what_it_was() {
     let lab = repository_beside_others();
     let app = lab.path().join("app");
-    let (started, record) = begun(&lab, &rotating(&["--rev", "main", "--rev", "."]));
+    let (started, record) = begun(&lab, &rotating("3", &["--rev", "main", "--rev", "."]));
     started.kill();
     let lab = lab.file("app/serve.sh", "exec \"$1\" specimen clean # something else\n");
     let resume = ["run", "--resume", record.name()];
@@ -299,7 +318,7 @@ fn a_killed_comparison_with_the_working_tree_is_resumed_while_that_is_what_it_wa
     git(lab.path(), &["checkout", "--quiet", "app/serve.sh"]);
     lab.bourdon_in(&app, &resume).answers().shows(&["the working tree"]);
     assert_clean(&lab);
-    both_measured(&record, 10);
+    both_measured(&record, 3);
 }
 
 /// What the GitHub Action and the GitLab job run.

@@ -6,11 +6,11 @@ use lab::RunFolder;
 
 use crate::run_support::{Json, Lab};
 
-/// Compares a server with one that has such a habit, in two blocks.
+/// Compares a server with one that has such a habit.
 fn beside(habit: &str, load: &[&str]) -> (Lab, Json) {
     let lab = Lab::new();
     let runs = ["--run", "env WORK=1000 $BOURDON specimen clean", "--run", habit, "--path", "/rest/hello"];
-    let rotating = ["--ready", "/ping", "--warm-up", "50ms", "--blocks", "2", "--format", "json"];
+    let rotating = ["--ready", "/ping", "--warm-up", "50ms", "--format", "json"];
     let document = lab.bourdon(&[&["compare"], &runs[..], &rotating, load].concat()).answers().json();
     lab.nothing_is_left();
     (lab, document)
@@ -22,19 +22,20 @@ fn marked<'a>(document: &'a Json, mark: &str) -> Vec<&'a str> {
     document["cells"].as_array().unwrap().iter().filter(has_it).map(|cell| cell["arm"].as_str().unwrap()).collect()
 }
 
-/// What of launches that went round said that they cannot, and whether each side has been launched alone in both blocks.
+/// What of launches that went round said that they cannot, and whether each side has been launched alone in every block.
 fn refused(lab: &Lab) -> (BTreeSet<&'static str>, bool) {
     let record = RunFolder::read(lab.record().path()).unwrap();
     let (round, alone): (Vec<_>, Vec<_>) = record.trials.iter().partition(|trial| !trial.slices.is_empty());
     let judged = round.iter().map(|trial| judge::check_trial(&record.plan.cells[trial.cell], None, trial));
     let unsliced = judged.filter_map(|judgement| judgement.unsliced);
     let launched: BTreeSet<_> = alone.iter().map(|trial| (trial.block, trial.cell, trial.twin)).collect();
-    (unsliced.map(|cause| cause.code().id()).collect(), launched.len() >= 2 * 3)
+    let blocks: BTreeSet<_> = round.iter().map(|trial| trial.block).collect();
+    (unsliced.map(|cause| cause.code().id()).collect(), launched.len() >= blocks.len() * 3)
 }
 
 #[test]
 fn what_a_server_puts_off_or_does_unasked_is_charged_to_it_and_marked() {
-    let rate = ["-c", "4", "--rate", "1000", "--duration", "500ms"];
+    let rate = ["-c", "4", "--rate", "1000", "--duration", "500ms", "--blocks", "2"];
     for habit in ["env WORK=20000 $BOURDON specimen deferred", "env WORK=1000 $BOURDON specimen restless"] {
         let (lab, document) = beside(habit, &rate);
         assert_eq!(marked(&document, "spill"), ["new"], "{habit}: {document:#}");
@@ -50,7 +51,7 @@ fn who_cannot_end_its_work_between_two_slices_or_ends_its_connections_is_launche
     let too_much = "env WORK=40000 IDLE_FOR=50ms $BOURDON specimen deferred";
     let closing = "env WORK=1000 IDLE_FOR=200ms $BOURDON specimen idle-timeout";
     for (habit, reason) in [(too_much, "slow-drain"), (closing, "connections-end")] {
-        let (lab, document) = beside(habit, &["-c", "16", "--duration", "500ms"]);
+        let (lab, document) = beside(habit, &["-c", "16", "--duration", "500ms", "--blocks", "2"]);
         // What is left in slices in which others had the CPUs is not taken for the server's.
         let is_excused = reason == "slow-drain" && !marked(&document, "noisy").is_empty();
         assert!(is_excused || refused(&lab) == (BTreeSet::from([reason]), true), "{habit}: {document:#}");
@@ -59,8 +60,8 @@ fn who_cannot_end_its_work_between_two_slices_or_ends_its_connections_is_launche
 
 #[test]
 fn who_is_slow_after_it_idled_is_launched_alone() {
-    let (lab, document) =
-        beside("env WORK=10000 IDLE_FOR=200ms $BOURDON specimen slow-after-idle", &["-c", "4", "--duration", "4s"]);
+    let habit = "env WORK=10000 IDLE_FOR=200ms $BOURDON specimen slow-after-idle";
+    let (lab, document) = beside(habit, &["-c", "4", "--duration", "4s", "--blocks", "1"]);
     let (reasons, alone) = refused(&lab);
     // A busy machine may stop it for as long as the end of a slice waits.
     let either = BTreeSet::from(["slow-after-idling", "slow-drain"]);

@@ -188,11 +188,18 @@ fn by_estimate(mut entrants: Vec<Entrant>, metric: Metric) -> Vec<Entrant> {
 
 /// Moves a target behind those that are significantly better. Void launches can make the order of the estimates, each
 /// over its own launches, differ from that of the pairs, which share their blocks; then the pairs count.
-fn ordered(mut left: Vec<Entrant>, better: impl Fn(&Entrant, &Entrant) -> bool) -> Vec<Entrant> {
-    let mut order = Vec::new();
+fn ordered(entrants: Vec<Entrant>, better: impl Fn(&Entrant, &Entrant) -> bool) -> Vec<Entrant> {
+    let beaten_by = |one: &Entrant| entrants.iter().filter(|other| better(other, one)).count();
+    // How many of those that are left are better than each of them.
+    let mut left: Vec<(usize, usize)> = entrants.iter().map(beaten_by).enumerate().collect();
+    let mut order = Vec::with_capacity(left.len());
     while !left.is_empty() {
-        let unbeaten = left.iter().position(|one| !left.iter().any(|other| better(other, one)));
-        order.push(left.remove(unbeaten.unwrap_or(0)));
+        let unbeaten = left.iter().position(|(_, better)| *better == 0);
+        let (next, _) = left.remove(unbeaten.unwrap_or(0));
+        for (other, beaten_by) in &mut left {
+            *beaten_by -= usize::from(better(&entrants[next], &entrants[*other]));
+        }
+        order.push(next);
     }
-    order
+    order.into_iter().map(|at| entrants[at].clone()).collect()
 }

@@ -175,8 +175,8 @@ fn what_speaks_against_slices_is_said_of_a_launch_that_counts() {
     let unfit: [(Change, &str); 5] = [
         (
             |trial| slice(trial, 1).not_drained = 1,
-            "slow-drain: cannot rotate with other targets: replies take longer than the 100 ms allowed at the end of a slice \
-             (1 request was unfinished, p99 12.0 ms)",
+            "slow-drain: cannot rotate with other targets: some replies take longer than the 100 ms allowed at the end of a \
+             slice (1 request was unfinished, p99 12.0 ms); such replies are rare, so a short window may miss them",
         ),
         (
             |trial| trial.measurement.as_mut().unwrap().connections.closed_idle = 2,

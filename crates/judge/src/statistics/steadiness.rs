@@ -26,7 +26,7 @@ pub struct Steadiness {
 pub fn steadiness(series: &[Vec<f64>]) -> Option<Steadiness> {
     let standardised: Vec<Vec<f64>> = series.iter().filter_map(|values| standardise(values)).collect();
     let n = standardised.first().map(Vec::len).filter(|n| standardised.iter().all(|values| values.len() == *n))?;
-    let alike = Alike::new(&standardised, n);
+    let alike = Alike::new(standardised, n);
     let mut order: Vec<usize> = (0..n).collect();
     let (trend, correlation) = (alike.trend(&order), alike.correlation(&order));
     let (mut as_steep, mut as_alike) = (1, 1);
@@ -39,7 +39,7 @@ pub fn steadiness(series: &[Vec<f64>]) -> Option<Steadiness> {
     let share = |orders: u32| f64::from(orders) / f64::from(BLOCK_PERMUTATIONS + 1);
     Some(Steadiness {
         trend_p: share(as_steep),
-        correlation: correlation / standardised.len() as f64,
+        correlation: correlation / alike.series.len() as f64,
         correlation_p: share(as_alike),
     })
 }
@@ -54,20 +54,22 @@ fn standardise(values: &[f64]) -> Option<Vec<f64>> {
     Some(values.iter().map(|value| (value - middle) / size).collect())
 }
 
-/// How alike two blocks are: Σ over the series of the product of their values. Both statistics follow from it.
+/// What both statistics follow from, whatever the order.
 struct Alike {
     blocks: usize,
+    series: Vec<Vec<f64>>,
+    /// How alike two blocks are: Σ over the series of the product of their values.
     products: Vec<f64>,
     /// The blocks' places about their mean, with squares that sum to 1.
     places: Vec<f64>,
 }
 
 impl Alike {
-    fn new(series: &[Vec<f64>], blocks: usize) -> Self {
+    fn new(series: Vec<Vec<f64>>, blocks: usize) -> Self {
         let product = |at: usize| series.iter().map(|values| values[at / blocks] * values[at % blocks]).sum();
         let places: Vec<f64> = (0..blocks).map(|place| place as f64).collect();
         let products = (0..blocks * blocks).map(product).collect();
-        Alike { blocks, products, places: standardise(&places).unwrap_or(places) }
+        Alike { blocks, products, places: standardise(&places).unwrap_or(places), series }
     }
 
     fn of(&self, one: usize, other: usize) -> f64 {
@@ -76,11 +78,8 @@ impl Alike {
 
     /// Σ over the series of r², the squared correlation of value and place, with the blocks in this order.
     fn trend(&self, order: &[usize]) -> f64 {
-        let row = |(x, one): (&f64, &usize)| {
-            let with = self.places.iter().zip(order).map(|(y, other)| y * self.of(*one, *other));
-            x * with.sum::<f64>()
-        };
-        self.places.iter().zip(order).map(row).sum()
+        let r = |values: &Vec<f64>| self.places.iter().zip(order).map(|(place, at)| place * values[*at]).sum::<f64>();
+        self.series.iter().map(|values| r(values).powi(2)).sum()
     }
 
     /// Σ over the series of the lag-1 correlation, with the blocks in this order.
@@ -124,7 +123,7 @@ mod tests {
     fn the_statistics_are_sums_over_the_series() {
         let series: Vec<Vec<f64>> = SHORT.iter().filter_map(|values| standardise(values)).collect();
         let order = [0, 1, 2, 3, 4, 5];
-        assert!((Alike::new(&series, 6).trend(&order) - 0.702_063_867_995_731_8).abs() < 1e-12);
+        assert!((Alike::new(series, 6).trend(&order) - 0.702_063_867_995_731_8).abs() < 1e-12);
     }
 
     #[test]

@@ -39,7 +39,9 @@ impl Process {
         stop: &AtomicBool,
         tell: &mut dyn FnMut(Waiting),
     ) -> Result<(), Unready> {
-        let (path, within_ns) = (recipe.ready.as_str(), recipe.ready_within_ns);
+        // Where nobody named a path, whoever answers at all is there, unless it says that it cannot serve.
+        let (path, good) = if recipe.ready.is_empty() { ("/", 200..500) } else { (recipe.ready.as_str(), 200..400) };
+        let within_ns = recipe.ready_within_ns;
         let patience = Patience::new(MonotonicClock);
         let (mut last, mut heard, mut stranger) = (Instead::Silent, false, false);
         let mut answers = None;
@@ -64,7 +66,7 @@ impl Process {
             let asked = client.ask(&Probe { path, ..Probe::default() });
             patience.passed(LOOK_EVERY);
             match asked {
-                Ok(Answer { reply, .. }) if (200..400).contains(&reply.status) && started.is_some() => {
+                Ok(Answer { reply, .. }) if good.contains(&reply.status) && started.is_some() => {
                     let Some(started) = started else { continue };
                     let ready_ns = MonotonicClock.now_ns();
                     if self.elsewhere(stranger).is_none() {

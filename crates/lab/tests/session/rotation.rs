@@ -120,10 +120,11 @@ fn each_target_has_its_turns_and_its_record_is_the_sum_of_its_slices() {
             let prelude = slice.prelude.as_ref().unwrap();
             assert!(prelude.length_s > 0.02 && prelude.replies >= 10 && prelude.cpu_s > 0.0, "{slice:?}");
             let is_last = (slice.round, slice.position) == (ROUNDS, 3);
-            // Both neighbours are this process, too.
-            assert!(slice.neighbours_cpu_s.is_some_and(|used_s| used_s > 1.5 * slice.cpu_s), "{slice:?}");
             assert!(slice.cpu_s > 0.0 && is_last != (slice.idle_cpu_s > 0.0 && slice.idle_s > 0.0), "{slice:?}");
         }
+        // Both neighbours are this process, too, looked at a moment before or after, while other tests use it.
+        let neighbours_cpu_s: f64 = counted.iter().filter_map(|slice| slice.neighbours_cpu_s).sum();
+        assert!(neighbours_cpu_s > 1.2 * seen.cpu_s(), "{neighbours_cpu_s}, {}", seen.cpu_s());
         assert!(seen.by_clock && seen.peak_memory_bytes > 0 && seen.voluntary_switches.is_some());
         assert!((seen.cpu_s() - counted.iter().map(|slice| slice.cpu_s).sum::<f64>()).abs() < 1e-6);
         assert!(told_of(&told, &trial.id).len() > 2 * ROUNDS as usize);

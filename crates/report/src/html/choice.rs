@@ -2,7 +2,7 @@ use maud::{Markup, html};
 use model::Analysis;
 
 use super::{table, text};
-use crate::choice::{Choice, MEANING, choices, has_conditions};
+use crate::choice::{Answer, choices, has_conditions, meaning};
 use crate::conditions::Conditions;
 
 /// Who serves which need best; nothing where there are no ranks.
@@ -11,7 +11,7 @@ pub(super) fn section(analysis: &Analysis, conditions: &Conditions) -> Markup {
     let differ = has_conditions(&choices);
     let mut header = vec![("need", false), ("best here", false)];
     header.extend(differ.then_some(("under", false)));
-    let row = |choice: &Choice| {
+    let row = |choice: &Answer| {
         let mut row = vec![choice.need.to_owned(), choice.best.clone()];
         row.extend(differ.then(|| choice.conditions()));
         row
@@ -22,7 +22,7 @@ pub(super) fn section(analysis: &Analysis, conditions: &Conditions) -> Markup {
             section #choice {
                 h2 { "Which one here?" }
                 (table("Who serves which need best", &header, &rows, 1))
-                p.dim { (text(MEANING)) }
+                p.dim { (text(&meaning(analysis))) }
             }
         }
     }

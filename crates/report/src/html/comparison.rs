@@ -11,7 +11,12 @@ use crate::picture::series::{of_comparison, rows_of_comparison};
 use crate::picture::{Picture, Subject};
 
 /// The page of a comparison, in the order of the terminal's.
-pub(super) fn page(analysis: &CompareAnalysis, pictures: &[Picture], timelines: &[Timeline]) -> String {
+pub(super) fn page(
+    analysis: &CompareAnalysis,
+    pictures: &[Picture],
+    timelines: &[Timeline],
+    index: Option<&str>,
+) -> String {
     let (rows, timelines) = (rows_of_comparison(analysis), by_trial(timelines));
     let content = html! {
         (header(analysis))
@@ -26,7 +31,7 @@ pub(super) fn page(analysis: &CompareAnalysis, pictures: &[Picture], timelines: 
         (profile::section(&rows, &timelines, pictures))
         section #notes { h2 { "Notes" } (list(say::session(analysis))) (list(say::void_trials(analysis))) }
     };
-    frame::page(&question(analysis), &analysis.environment, &content)
+    frame::page(&question(analysis), &analysis.environment, &content, index)
 }
 
 fn header(analysis: &CompareAnalysis) -> Markup {
@@ -85,7 +90,7 @@ fn figures(title: &str, lines: &[Line<'_>]) -> Markup {
         (if title.is_empty() { "figure" } else { title }, false),
         ("verdict", false),
         ("change", true),
-        ("95 % interval", true),
+        (say::interval_title(lines), true),
         ("old", true),
         ("new", true),
     ];

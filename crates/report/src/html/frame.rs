@@ -39,23 +39,28 @@ const PARTS: [(&str, &str); 11] = [
     ("setting", "Setting"),
 ];
 
-/// A whole page of what was measured somewhere, with its script.
-pub(super) fn page(title: &str, environment: &Environment, content: &Markup) -> String {
+/// A whole page of what was measured somewhere, with its script; in a site with the way back to its index.
+pub(super) fn page(title: &str, environment: &Environment, content: &Markup, index: Option<&str>) -> String {
     let style = format!("{UPLOT_STYLE}\n{STYLE}{CSS}{OVER_TIME_STYLE}");
     let script = format!(
         "/*! uPlot 1.6.32\n{UPLOT_LICENSE}*/\n{UPLOT}\n(() => {{\n\"use strict\";\n{}}})();\n",
         SCRIPTS.concat()
     );
-    whole(title, &environment.bourdon, (style, Some(script)), &html! { (content) (setting(environment)) })
+    let content = html! { (content) (setting(environment)) };
+    let links = html! {
+        @if let Some(index) = index { nav aria-label="Site" { a href=(index) { "All verdicts" } } }
+        (parts(&content))
+    };
+    whole(title, &environment.bourdon, (style, Some(script)), &html! { (links) main { (content) } })
 }
 
 /// A whole page by a version of bourdon in which nothing runs.
 pub(super) fn bare(title: &str, bourdon: &str, content: &Markup) -> String {
-    whole(title, bourdon, (format!("{STYLE}{CSS}"), None), content)
+    whole(title, bourdon, (format!("{STYLE}{CSS}"), None), &html! { main { (content) } })
 }
 
 /// Nothing may be loaded into a page; its own style and its own script alone are let through, by their digests.
-fn whole(title: &str, bourdon: &str, (style, script): (String, Option<String>), content: &Markup) -> String {
+fn whole(title: &str, bourdon: &str, (style, script): (String, Option<String>), body: &Markup) -> String {
     let digest = |text: &String| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
     let scripts = script.as_ref().map_or(String::new(), |script| format!(" script-src {};", digest(script)));
     let policy =
@@ -73,8 +78,7 @@ fn whole(title: &str, bourdon: &str, (style, script): (String, Option<String>), 
                 style { (PreEscaped(style)) }
             }
             body {
-                (parts(content))
-                main { (content) }
+                (body)
                 @if let Some(script) = script {
                     script { (PreEscaped(script)) }
                 }

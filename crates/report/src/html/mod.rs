@@ -22,10 +22,19 @@ use crate::plain;
 
 /// The page of what a record means, with its launches over time as far as they are given. The same gives the same bytes.
 pub fn page(judged: &Judged, timelines: &[Timeline]) -> String {
+    page_with(judged, timelines, None)
+}
+
+/// The same as a page of a site, with the way back to its index.
+pub fn page_of_site(judged: &Judged, timelines: &[Timeline]) -> String {
+    page_with(judged, timelines, Some(site::INDEX))
+}
+
+fn page_with(judged: &Judged, timelines: &[Timeline], index: Option<&str>) -> String {
     let pictures = [pictures(judged), pictures_of_launches(judged, timelines)].concat();
     match judged {
-        Judged::Run(analysis) => run::page(analysis, &pictures, timelines),
-        Judged::Comparison(analysis) => comparison::page(analysis, &pictures, timelines),
+        Judged::Run(analysis) => run::page(analysis, &pictures, timelines, index),
+        Judged::Comparison(analysis) => comparison::page(analysis, &pictures, timelines, index),
     }
 }
 

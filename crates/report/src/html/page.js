@@ -30,7 +30,8 @@ function explorer({ panels, cells: all }) {
     launchList.replaceChildren(...cell.launches.map((launch) => option(launch.id, launch.label)));
     launchList.value = launch.id;
     const shown = rows.find(wanted);
-    at("found").textContent = wanted ? `${number(fit.length)} of ${number(cells.length)} cells, ${number(shown)} rows of tables` : "";
+    const whole = fit.length > 0 ? "" : "; the chart offers all cells";
+    at("found").textContent = wanted ? `${number(fit.length)} of ${number(cells.length)} cells, ${number(shown)} rows of tables${whole}` : "";
     showFigures(wanted);
     draw();
   }
@@ -166,7 +167,7 @@ function explorer({ panels, cells: all }) {
 }
 
 // The address is what was chosen: a link within the page leaves it as it is.
-document.querySelectorAll("nav a").forEach((link) => link.addEventListener("click", (event) => {
+document.querySelectorAll("nav a[href^='#']").forEach((link) => link.addEventListener("click", (event) => {
   if (!at("timelines") || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   const part = at(link.getAttribute("href").slice(1));

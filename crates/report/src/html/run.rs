@@ -18,7 +18,7 @@ use crate::rows::{Group, close, disturbed, groups, legends, ties};
 use crate::{answer, claim_words, finding_words, words};
 
 /// The page of a run, in the order of the terminal's: the answer, the claims, the tables, and what else must be known of them.
-pub(super) fn page(analysis: &Analysis, pictures: &[Picture], timelines: &[Timeline]) -> String {
+pub(super) fn page(analysis: &Analysis, pictures: &[Picture], timelines: &[Timeline], index: Option<&str>) -> String {
     let conditions = Conditions::of(analysis);
     let groups = groups(analysis, &conditions);
     let (rows, timelines) = (rows_of_run(&groups), by_trial(timelines));
@@ -32,7 +32,7 @@ pub(super) fn page(analysis: &Analysis, pictures: &[Picture], timelines: &[Timel
         (notes(analysis, &conditions, &groups))
         (void(analysis, &conditions))
     };
-    frame::page(&analysis.question, &analysis.environment, &content)
+    frame::page(&analysis.question, &analysis.environment, &content, index)
 }
 
 fn header(analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>]) -> Markup {

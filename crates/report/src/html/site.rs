@@ -13,6 +13,9 @@ use crate::picture::KEPT;
 use crate::rows::groups;
 use crate::{answer, bad, compare_answer, compare_words, words};
 
+/// The index as a page of a run names it.
+pub(super) const INDEX: &str = "../../index.html";
+
 /// A run of a site.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SitePage {
@@ -40,12 +43,14 @@ pub fn index(runs: &[SitePage], bourdon: &str) -> String {
 fn entry(name: &str, judged: &Judged) -> Markup {
     let (question, (tint, answer), environment) = said(judged);
     let address = format!("runs/{}/report.html", utf8_percent_encode(name, KEPT));
-    let begun = environment.started_at.strftime("%Y-%m-%d").to_string();
+    let begun = environment.started_at.strftime("%Y-%m-%d %H:%M UTC").to_string();
+    let parts = [Some(name.to_owned()), Some(begun), load(judged), Some(words::machine(environment))];
+    let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     html! {
         li.claim.(class(tint)) {
             h2 { a href=(address) { (text(&question)) } }
             p { strong.verdict { (text(&answer)) } }
-            p.dim { (text(&[name, &begun, &words::machine(environment)].join(" · "))) }
+            p.dim { (text(&parts.join(" · "))) }
         }
     }
 }
@@ -65,6 +70,13 @@ fn said(judged: &Judged) -> (String, (Tint, String), &Environment) {
             let answer = behind(&compare_words::bad(analysis), compare_answer::of_comparison(analysis));
             (question(analysis), answer, &analysis.environment)
         }
+    }
+}
+
+fn load(judged: &Judged) -> Option<String> {
+    match judged {
+        Judged::Run(analysis) => words::load(analysis.cells.iter()),
+        Judged::Comparison(analysis) => words::load(analysis.cells.iter().map(|of| &of.cell)),
     }
 }
 

@@ -25,7 +25,7 @@ fn who_serves_a_need_best_is_who_has_the_first_rank_and_nobody_where_that_is_ope
             rank.tied = tied;
         }
     }
-    let page = html(&Judged::Run(analysis.clone().into()));
+    let page = html(&Judged::Run(remarked(analysis.clone()).into()));
     let shown = rows_of(&read(&page), "#choice tbody tr");
     let of = |need: &str| shown.iter().filter(|row| row[0].contains(need)).cloned().collect::<Vec<_>>();
     let groups = |metric| analysis.groups.iter().filter(move |group| group.metric == metric);
@@ -42,13 +42,21 @@ fn who_serves_a_need_best_is_who_has_the_first_rank_and_nobody_where_that_is_ope
     assert!(are_open, "those that may be first are named with their figures: {memory:?}");
     let tied = of("least CPU a request").swap_remove(0).swap_remove(1);
     let parts: Vec<&str> = tied.split([' ', '(', ')']).filter(|part| !part.is_empty()).collect();
-    let [a, cpu_of_a, "µs", "and", b, cpu_of_b, "µs", "are", "tied"] = parts[..] else { panic!("{parts:?}") };
+    let [a, cpu_of_a, "µs", "and", b, cpu_of_b, "µs", "are", "too", "close", "to", "call"] = parts[..] else {
+        panic!("{parts:?}")
+    };
     assert_eq!([a, b], ["computing", "plain"], "no order among ties");
     assert!([cpu_of_a, cpu_of_b].iter().all(|figure| figure.parse().is_ok_and(|cpu: f64| cpu > 0.0)), "{tied}");
-    let section = markdown(&Judged::Run(analysis.clone().into()));
+    let mut same = analysis.clone();
+    same.comparisons.iter_mut().for_each(|of| of.verdict = model::ComparisonVerdict::Same);
+    let shown_same = html(&Judged::Run(remarked(same).into()));
+    let of_cpu =
+        rows_of(&read(&shown_same), "#choice tbody tr").into_iter().find(|row| row[0] == "least CPU a request");
+    assert!(of_cpu.is_some_and(|row| row[1].contains(" µs) are the same within ")), "that was shown: {shown_same}");
+    let section = markdown(&Judged::Run(remarked(analysis.clone()).into()));
     assert!(section.contains("### Which one here?") && section.contains(&tied));
     analysis.preliminary = true;
-    assert!(!html(&Judged::Run(analysis.into())).contains("Which one here"), "there are no ranks yet");
+    assert!(!html(&Judged::Run(remarked(analysis).into())).contains("Which one here"), "there are no ranks yet");
 }
 
 #[test]
@@ -77,13 +85,54 @@ fn who_is_too_close_to_one_whose_place_is_open_may_be_best_and_who_is_worse_may_
             (of.a, of.b) = (close.clone(), worse.clone());
         }
     }
-    let page = read(&report::html(&Judged::Run(analysis.into()), &[]));
+    let page = read(&report::html(&Judged::Run(remarked(analysis).into()), &[]));
     let start = rows_of(&page, "#choice tbody tr").into_iter().find(|row| row[0] == "quickest start").unwrap();
     let mut both = [close, open];
     both.sort();
     let named: Vec<&str> = start[1].split([' ', '(', ')']).filter(|part| !part.is_empty()).collect();
     let ["undecided", "between", first, _, "ms", "and", second, _, "ms"] = named[..] else { panic!("{named:?}") };
     assert_eq!([first, second], [both[0].as_str(), both[1].as_str()]);
+}
+
+#[test]
+fn whose_lower_quantile_is_above_another_p99_has_no_lower_one() {
+    use model::{ComparisonVerdict, Measured, Metric};
+    let mut analysis = run("in-turn");
+    let group = analysis.groups.iter_mut().find(|group| group.metric == Metric::P99).unwrap();
+    group.ranks.iter_mut().for_each(|rank| (rank.rank, rank.open) = (None, Vec::new()));
+    let [quick, slow] = [0, 1].map(|at: usize| group.ranks[at].target.clone());
+    let conditions = group.conditions.clone();
+    let of_group = |of: &&mut model::Comparison| of.metric == Metric::P99 && of.conditions == conditions;
+    analysis.comparisons.iter_mut().filter(of_group).for_each(|of| of.verdict = ComparisonVerdict::Inconclusive);
+    for cell in analysis.cells.iter_mut().filter(|cell| cell.levels.conditions() == conditions) {
+        let us = |value: f64| Measured {
+            estimate: Some(value),
+            low: Some(0.9 * value),
+            high: Some(1.1 * value),
+            ..cell.latency_us.p99.clone()
+        };
+        let (known, higher) = (us(10_000.0), us(20_000.0));
+        cell.latency_us.censored = cell.levels.target() == slow;
+        if cell.latency_us.censored {
+            let none = Measured { estimate: None, low: None, high: None, ..known };
+            (cell.latency_us.p90, cell.latency_us.p99) = (higher, none);
+        } else {
+            cell.latency_us.p99 = known;
+        }
+    }
+    let shown = |analysis: &Analysis| {
+        let page = html(&Judged::Run(remarked(analysis.clone()).into()));
+        let rows = rows_of(&read(&page), "#choice tbody tr").into_iter();
+        rows.filter(|row| row[0].starts_with("lowest p99")).map(|mut row| row.swap_remove(1)).collect::<Vec<_>>()
+    };
+    let (first, why) = (format!("{quick}: 10.0 ms"), format!("; p90 of {slow} is higher already"));
+    let all = shown(&analysis);
+    assert!(all.iter().any(|said| said.starts_with(&first) && said.ends_with(&why)), "{all:?}");
+    // One that may be lower is not out.
+    for cell in &mut analysis.cells {
+        cell.latency_us.p90.low = cell.latency_us.p90.low.map(|low_us| low_us.min(10_500.0));
+    }
+    assert!(shown(&analysis).iter().all(|said| !said.contains("higher already")), "{:?}", shown(&analysis));
 }
 
 #[test]
@@ -99,7 +148,7 @@ fn who_serves_next_to_nothing_is_named_together_with_the_best_of_the_others() {
     let (first, second) = (group.ranks[0].target.clone(), group.ranks[1].target.clone());
     let conditions = group.conditions.clone();
     let chosen = |analysis: &Analysis| {
-        let page = read(&html(&Judged::Run(analysis.clone().into())));
+        let page = read(&html(&Judged::Run(remarked(analysis.clone()).into())));
         let rows = rows_of(&page, "#choice tbody tr").into_iter();
         rows.filter(|row| row[0] == "least memory" && row[1].starts_with(&format!("{first}: "))).collect::<Vec<_>>()
     };

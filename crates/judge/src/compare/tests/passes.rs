@@ -99,7 +99,7 @@ fn a_run_that_lacks_blocks_of_its_plan_gives_figures_and_no_verdict() {
     assert!(run.comparisons.iter().all(|pair| pair.verdict == ComparisonVerdict::Inconclusive));
     assert!(run.groups.iter().flat_map(|group| &group.ranks).all(|rank| rank.rank.is_none()));
     assert_eq!(run.claims[0].verdict, ClaimVerdict::Inconclusive);
-    assert_eq!(claim_notes(&run.claims[0]), ["no verdict yet: 7 of 96 blocks were measured"]);
+    assert_eq!(claim_notes(&run.claims[0]), ["no verdict yet: 7 of 96 blocks are complete"]);
 
     for finished in
         [seven.clone().planned(6, 96), seven.clone().planned(7, 7), seven.blocks(8).planned(7, 7).repeats(1)]
@@ -127,7 +127,7 @@ fn a_run_whose_planner_would_ask_for_another_block_gives_no_verdict_however_many
     assert!(row(&open, Metric::Throughput).ratio.high.unwrap() < 0.6, "not precise, and far from the limit");
     assert_eq!((open.gates[0].verdict, open.unfinished, open.preliminary), (GateVerdict::Undecided, Some(8), true));
     assert_eq!((run.claims[0].verdict, run.unfinished), (ClaimVerdict::Inconclusive, Some(8)));
-    assert_eq!(claim_notes(&run.claims[0]), ["no verdict yet: 7 of 8 blocks were measured"]);
+    assert_eq!(claim_notes(&run.claims[0]), ["no verdict yet: 7 of 8 blocks are complete"]);
     assert_eq!(after(5, (6, 8)).0.unfinished, Some(6), "so many at least");
     for (blocks, planned) in [(8, (6, 8)), (7, (6, 7)), (7, (7, 7))] {
         let (ended, run) = after(blocks, planned);

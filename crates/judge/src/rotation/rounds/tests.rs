@@ -1,7 +1,8 @@
 mod bursts;
 
 use model::{
-    Analysis, ComparePlan, Comparison, ComparisonVerdict, Environment, Mark, Metric, Plan, Slice, TrialRecord, Withheld,
+    Analysis, Blank, ComparePlan, Comparison, ComparisonVerdict, Environment, Mark, Metric, Plan, Slice, TrialRecord,
+    Withheld,
 };
 
 use crate::guard::{Doubt, figure};
@@ -420,6 +421,13 @@ fn a_p99_needs_ten_garbage_collections_within_the_slices_of_each_launch() {
         let (plan, records) = sliced(&session, collecting);
         let analysis = crate::analyse(&plan, &Environment::default(), &records);
         let is_compared = analysis.comparisons.iter().any(|found| found.metric == Metric::P99);
+        let cell = &analysis.cells[0];
+        let why = cell.remarks.blanks.get(&Metric::P99).copied();
+        assert_eq!(cell.latency_us.p99.estimate.is_some(), is_compared);
+        assert_eq!(
+            (cell.latency_us.few_collections, why),
+            (!is_compared, (!is_compared).then_some(Blank::FewCollections))
+        );
         (is_compared, report::claim_notes(&analysis.claims[0]))
     };
     let known = |least: u64| {
