@@ -341,7 +341,8 @@ fn a_server_that_vanishes_holds_no_run_up() {
     let arguments = ["load", &url, "--format", "json", "-c", "10", "-d", "1s", "--warm-up", "0s"];
     let run = spawn(&arguments);
     specimen.log_of(50);
-    let replies = specimen.stop().len() as u64;
+    let stopped = specimen.stop();
+    let replies = stopped.log.len() as u64;
     let document = run.end().document();
     let [completed, ok, refused] =
         ["completed", "ok", "not_sent/refused"].map(|name| document.count(&format!("accounting/{name}")));
@@ -358,7 +359,7 @@ fn a_server_that_dies_is_a_bad_answer_however_few_requests_failed() {
     let arguments = ["load", &url, "-c", "2", "-d", "4s", "--warm-up", "0s", "--allow-failures", "100%"];
     let run = spawn(&arguments);
     specimen.log_of(50);
-    specimen.stop();
+    let _stopped = specimen.stop();
     let said = run.end();
     assert_eq!(said.status, Some(1), "{said:?}");
     let first = said.stdout.lines().next().unwrap_or_default();

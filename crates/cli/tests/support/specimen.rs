@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::os::fd::OwnedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rustix::net::sockopt::set_socket_reuseaddr;
 use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
 use specimens::{Action, Entry, Kind, LogSink, Server, Settings};
 
@@ -50,10 +51,19 @@ impl Specimen {
         Actions::of(&self.log_of(count as usize))
     }
 
-    /// Stops it, and with it its connections; gives the whole log.
-    pub(crate) fn stop(self) -> Vec<Entry> {
-        self.server.stop()
+    /// Stops it, and with it its connections.
+    pub(crate) fn stop(self) -> Stopped {
+        let address = self.server.address();
+        Stopped { log: self.server.stop(), _port: Closed::at(address) }
     }
+}
+
+/// A specimen that has stopped. As long as it is held nobody is given its port, which a load may still be trying.
+#[must_use]
+pub(crate) struct Stopped {
+    /// The whole log.
+    pub(crate) log: Vec<Entry>,
+    _port: Closed,
 }
 
 /// A log, counted.
@@ -91,8 +101,14 @@ pub(crate) struct Closed {
 
 impl Closed {
     pub(crate) fn port() -> Self {
+        Self::at(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0).into())
+    }
+
+    /// The port of a server that has ended, connections of which may linger.
+    fn at(address: SocketAddr) -> Self {
         let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
-        bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).unwrap();
+        set_socket_reuseaddr(&socket, true).unwrap();
+        bind(&socket, &address).unwrap();
         Self { socket }
     }
 
