@@ -23,6 +23,20 @@ pub(crate) fn too_much_at_once(mix: &Mix, pipeline: u16, depth_of: &str) -> Opti
     })
 }
 
+/// Whether that is a method to measure with: an upper-case word, and no tunnel.
+pub(crate) fn is_method(text: &str) -> bool {
+    let is_word = !text.is_empty() && text.chars().all(|c| c.is_ascii_uppercase() || c == '-');
+    is_word && text != "CONNECT"
+}
+
+/// How a method is written that is none.
+pub(crate) fn as_method(text: &str) -> String {
+    match text.trim().to_ascii_uppercase() {
+        connect if connect == "CONNECT" => "CONNECT would open a tunnel; use another method".to_owned(),
+        upper => format!("methods are upper-case words: `{upper}`"),
+    }
+}
+
 /// What is wrong with the headers of a request with such a body, with the cure; none when they fit.
 pub(crate) fn fault(headers: &[(String, String)], body: &[u8]) -> Option<String> {
     let named = |name: &'static str| headers.iter().filter(move |(header, _)| header.eq_ignore_ascii_case(name));

@@ -1,5 +1,6 @@
 //! `bourdon site RUN...`: recorded runs as pages for anybody's host.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -41,8 +42,8 @@ pub(crate) fn run(args: &SiteArgs) -> Result<Exit, Failure> {
         };
         pages.push(SitePage { name, outcome });
     }
-    // What ships is what most visitors come for; the rest stays as it was named.
-    pages.sort_by_key(|page| !is_shipped(page));
+    // What ships is what most visitors come for; of the rest the newest.
+    pages.sort_by_key(|page| (!is_shipped(page), Reverse(page.begun_at())));
     let index = (PathBuf::from("index.html"), site_index(&pages, env!("CARGO_PKG_VERSION")));
     files.insert(0, index);
     let refused = |error| Failure::usage(format!("cannot write the site {}: {error}", args.output.display()));

@@ -47,7 +47,9 @@ fn refused_at_mark(marked: &str, words: &[&str]) {
 #[test]
 fn numbers_and_urls_that_cannot_be_meant() {
     let lab = Lab::new();
-    let cases: [(&[&str], &[&str]); 9] = [
+    let cases: [(&[&str], &[&str]); 11] = [
+        (&["-X", "get"], &["methods are upper-case words: `GET`"]),
+        (&["-X", "CONNECT"], &["CONNECT would open a tunnel; use another method"]),
         (&["-d", "18446744073s"], &["is longer than a year"]),
         (&["-d", "-5"], &["'-5' for '--duration <TIME>'", "`-5` is negative"]),
         (&["-d", "0"], &["must be above zero"]),

@@ -5,8 +5,8 @@ use crate::failing::{failing, wrong_replies};
 use crate::launch::Launch;
 use crate::limit::nothing_completed;
 use crate::statistics::{Interval, geometric_interval, mean};
-use crate::steps;
-use crate::thresholds::{CONFIDENCE, THROUGHPUT_CHANGE};
+use crate::thresholds::{CONFIDENCE, SLICE_DRAIN_S, SLICES_TOLD, THROUGHPUT_CHANGE};
+use crate::{silence, slices, steps};
 
 /// What the launches of a cell say together that is in doubt of each of them.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +17,8 @@ pub(crate) struct Joint {
     pub(crate) gain_of_cpu: Option<Interval>,
     /// How their requests fared.
     pub(crate) failing: Failing,
+    /// Whether requests waited long in most slices, for which it was made again alone, where none did.
+    pub(crate) stalls_at_pauses: bool,
 }
 
 impl Joint {
@@ -26,8 +28,26 @@ impl Joint {
     pub(crate) fn of(asked: &Asked<'_>, launches: &[&Launch], everywhere: &[&Launch], allowed: f64) -> Self {
         let valid: Vec<&Launch> = launches.iter().copied().filter(|launch| launch.judgement.is_valid()).collect();
         let used = if valid.is_empty() { launches } else { &valid };
-        Joint { gain: gain(&valid), gain_of_cpu: gain_of_cpu(&valid), failing: fared(asked, used, everywhere, allowed) }
+        Joint {
+            gain: gain(&valid),
+            gain_of_cpu: gain_of_cpu(&valid),
+            failing: fared(asked, used, everywhere, allowed),
+            stalls_at_pauses: stalls_at_pauses(&valid, everywhere),
+        }
     }
+}
+
+/// Whether in most slices requests waited longer for their replies than a slice waits for them, and in launches alone, the load of
+/// which never pauses, none waited as long: then it does something when the load pauses, which may be what it put off.
+fn stalls_at_pauses(valid: &[&Launch], everywhere: &[&Launch]) -> bool {
+    let slices = everywhere.iter().flat_map(|launch| slices::measured(&launch.record.slices));
+    let (slow, all) = slices.fold((0, 0), |(slow, all), slice| (slow + u32::from(slice.not_drained > 0), all + 1));
+    let waits = |load: &Measurement| {
+        let is_slow = silence::slowest_reply_s(load).is_none_or(|slowest_s| slowest_s > SLICE_DRAIN_S);
+        is_slow || load.accounting.in_flight_at_end > 0
+    };
+    let mut alone = valid.iter().filter(|launch| launch.rounds.is_none()).filter_map(|launch| launch.measured());
+    2 * slow > all && all >= SLICES_TOLD && alone.all(|load| !waits(load))
 }
 
 /// By how much the servers were slower in the first half of their windows than in the second, where that is more than

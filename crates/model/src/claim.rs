@@ -398,6 +398,11 @@ pub enum ClaimDoubt {
         #[serde(default)]
         waited: f64,
     },
+    /// In slices its requests waited long, alone none does: what it puts off until the load pauses is in no figure.
+    Pauses {
+        /// Which server.
+        server: Cell,
+    },
     /// Its processes may have had more memory between two looks.
     BetweenLooks {
         /// Which server.

@@ -79,6 +79,9 @@ pub enum Done {
         wrong: Vec<String>,
         /// Targets that died in every launch.
         died: Vec<String>,
+        /// Targets that served nothing in any launch, or died.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        silent: Vec<String>,
     },
     /// A rate is a share of what none of these targets serves.
     NoRate(BTreeMap<String, NotServed>),

@@ -30,6 +30,8 @@ pub enum Withheld {
     Spill,
     /// One of them did much when it was woken before its slices, and whether its requests would cause that alone is not known.
     Waking,
+    /// In slices requests of one of them waited long, alone none does: what it puts off until the load pauses is in no figure.
+    Pauses,
     /// The latency holds much of the generator's own.
     Lateness,
     /// A server had less load before the window than it says it needs to be warm.

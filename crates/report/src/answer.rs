@@ -143,6 +143,7 @@ pub(crate) fn why_withheld(why: Withheld) -> Option<&'static str> {
         Withheld::Silent => "a server did not answer",
         Withheld::SharedMemory => "servers that run at the same time share memory",
         Withheld::Waking => "waking a server took extra CPU or time",
+        Withheld::Pauses => "a server may put off work until the load pauses",
         Withheld::BetweenLooks => "a server's memory may have peaked between two samples",
         Withheld::Unwaited => "CPU that processes of a server used may be missing",
         Withheld::Spill => "a server used CPU during other targets' slices",
@@ -204,16 +205,17 @@ fn names(rows: &[&Row<'_>]) -> String {
 
 fn leaders_of_one(group: &Group<'_>) -> Option<String> {
     let leaders = leaders(group);
-    let (serve, serves) = match group.has_given_rate() {
-        true => ("answer soonest", "answers soonest"),
-        false => ("serve the most", "serves the most"),
+    let (serve, serves, alike) = match group.has_given_rate() {
+        true => ("answer soonest", "answers soonest", "answer as soon as each other"),
+        false => ("serve the most", "serves the most", "serve as much as each other"),
     };
+    let alike = if are_same(&leaders) { alike } else { "are too close to call" };
     let open = open_places(group);
     let said = match leaders[..] {
         [] => return first_is_open(group, serves),
         [first] => format!("{} {serves}: {}", names(&leaders), figure(first, group)),
-        _ if leaders.len() + open.len() == group.rows.len() => format!("{} are too close to call", names(&leaders)),
-        _ => format!("{} {serve}, and are too close to call among themselves", names(&leaders)),
+        _ if leaders.len() + open.len() == group.rows.len() => format!("{} {alike}", names(&leaders)),
+        _ => format!("{} {serve}, and {alike}", names(&leaders)),
     };
     let close = close_to(&leaders);
     let stand = if open.len() == 1 { "stands" } else { "stand" };
@@ -221,11 +223,20 @@ fn leaders_of_one(group: &Group<'_>) -> Option<String> {
     Some(format!("{said}{close}{open}."))
 }
 
+/// Whether each pair of these was shown to be the same.
+fn are_same(leaders: &[&Row<'_>]) -> bool {
+    leaders.iter().all(|row| row.ties.iter().filter(|tie| tie.shares_rank && tie.same).count() + 1 == leaders.len())
+}
+
 /// `; b is too close to call with third, too`: those of lower rank to which a leader is tied as a pair.
 fn close_to(leaders: &[&Row<'_>]) -> String {
-    let said = leaders.iter().filter(|row| !row.close.is_empty());
-    let said =
-        said.map(|row| format!("; {} is too close to call with {}, too", row.cell.levels.target(), listed(&row.close)));
+    let said = leaders.iter().flat_map(|row| {
+        [(true, "the same as"), (false, "too close to call with")].map(|(same, what)| {
+            let others: Vec<String> = row.tied_across_ranks(same).map(str::to_owned).collect();
+            let said = || format!("; {} is {what} {}, too", row.cell.levels.target(), listed(&others));
+            if others.is_empty() { String::new() } else { said() }
+        })
+    });
     said.collect()
 }
 

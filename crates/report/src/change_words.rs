@@ -2,11 +2,14 @@
 
 use model::{Measured, Unit};
 
-use crate::format::signed;
+use crate::format::{number, signed};
 use crate::page::unbroken;
 
 /// Ratios whose interval has ends that differ by a larger factor are not known: ten times as much either way.
 const WIDEST: f64 = 100.0;
+
+/// Ratios from which on a multiple is easier to read than per cent.
+const TIMES: f64 = 10.0;
 
 const NOT_KNOWN: &str = "not known";
 
@@ -21,10 +24,10 @@ pub(crate) fn change_of(
 ) -> Option<(String, String)> {
     let Some(open) = in_doubt else { return change(ratio, difference) };
     let (said, _) = change(ratio, difference)?;
-    let (percent, _) = in_hundredths(difference.is_some());
     let of = difference.unwrap_or(ratio);
-    let decimals = of.low.zip(of.high).map_or(1, |(low, high)| decimals(percent(high) - percent(low)));
-    let shown = |bound: f64| signed(percent(bound), decimals);
+    let scale = Scale::of(of.estimate?, difference.is_some());
+    let width = of.low.zip(of.high).map(|(low, high)| high - low);
+    let shown = |bound: f64| scale.shown(bound, width);
     let interval = match left_open(open) {
         (Some(low), Some(high)) => format!("({} to {})", shown(low), shown(high)),
         (Some(low), None) => format!("({} or more)", shown(low)),
@@ -42,35 +45,64 @@ pub(crate) fn left_open(open: &Measured) -> (Option<f64>, Option<f64>) {
     }
 }
 
-/// As many as an interval so wide in hundredths lets one know.
-fn decimals(width: f64) -> usize {
-    match width {
-        ..0.2 => 2,
-        ..20.0 => 1,
-        _ => 0,
-    }
+/// How a change is told.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Scale {
+    /// A difference of shares.
+    Points,
+    /// A ratio, as what it is more or less than 1.
+    Percent,
+    /// A ratio.
+    Times,
 }
 
-/// How a ratio or a difference of shares is told, and in which unit.
-fn in_hundredths(is_difference: bool) -> (fn(f64) -> f64, &'static str) {
-    if is_difference { (|share| 100.0 * share, "points") } else { (|ratio| 100.0 * (ratio - 1.0), "%") }
+impl Scale {
+    fn of(estimate: f64, is_difference: bool) -> Self {
+        match is_difference {
+            true => Scale::Points,
+            false if estimate >= TIMES => Scale::Times,
+            false => Scale::Percent,
+        }
+    }
+
+    fn unit(self) -> &'static str {
+        match self {
+            Scale::Points => "points",
+            Scale::Percent => "%",
+            Scale::Times => "times",
+        }
+    }
+
+    /// A value without its unit, as exact as an interval of that width lets one know.
+    fn shown(self, value: f64, width: Option<f64>) -> String {
+        let decimals = match width.map_or(1.0, |width| 100.0 * width) {
+            ..0.2 => 2,
+            ..20.0 => 1,
+            _ => 0,
+        };
+        match self {
+            Scale::Points => signed(100.0 * value, decimals),
+            Scale::Percent => signed(100.0 * (value - 1.0), decimals),
+            Scale::Times => number(value),
+        }
+    }
 }
 
 /// A ratio as a change in per cent, or a difference of shares in percentage points, and its interval; none when nothing
 /// was estimated.
 pub(crate) fn change(ratio: &Measured, difference: Option<&Measured>) -> Option<(String, String)> {
     let of = difference.unwrap_or(ratio);
-    let (percent, unit) = in_hundredths(difference.is_some());
     let estimate = of.estimate?;
+    let scale = Scale::of(estimate, difference.is_some());
+    let said = |width: Option<f64>| format!("{} {}", scale.shown(estimate, width), scale.unit());
     let (Some(low), Some(high)) = (of.low, of.high) else {
-        return Some((format!("{} {unit}", signed(percent(estimate), 1)), String::new()));
+        return Some((said(None), String::new()));
     };
     if difference.is_none() && high > WIDEST * low {
         return Some((NOT_KNOWN.to_owned(), TOO_FEW.to_owned()));
     }
-    let decimals = decimals(percent(high) - percent(low));
-    let shown = |value: f64| signed(percent(value), decimals);
-    Some((format!("{} {unit}", shown(estimate)), format!("({} to {})", shown(low), shown(high))))
+    let width = Some(high - low);
+    Some((said(width), format!("({} to {})", scale.shown(low, width), scale.shown(high, width))))
 }
 
 /// `+5.1 % (+4.4 to +5.8)` for a sentence: without an interval nothing follows, and a number stays with its unit.

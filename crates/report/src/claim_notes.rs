@@ -5,6 +5,7 @@ use model::{Cell, ClaimAnalysis, ClaimDoubt, ClaimNote, ClaimVerdict, Metric, Ne
 use crate::conditions::conditions;
 use crate::format::{decimals, number, percent, quantity, thousands};
 use crate::mark_words::{base_words, cold_words};
+use crate::withheld::pauses;
 use crate::words::bracketed;
 
 const NARROW: &str = "the interval may be too narrow";
@@ -131,6 +132,7 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
             percent(share / (1.0 + share))
         ),
         ClaimDoubt::Waking { server, share, waited } => waking(server, *share, *waited),
+        ClaimDoubt::Pauses { server } => pauses(&place(server)),
         ClaimDoubt::BetweenLooks { server } => between_looks(server),
         ClaimDoubt::Unwaited { server } => unwaited(server),
         ClaimDoubt::SharedMemory { server, metric } => shared_memory(server, *metric),

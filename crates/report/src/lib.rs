@@ -59,6 +59,7 @@ mod run_text;
 mod said;
 mod spark;
 mod table;
+mod ties;
 mod verdicts;
 mod withheld;
 mod words;

@@ -18,12 +18,17 @@ pub fn done_words(done: &Done) -> String {
         Done::Precise { blocks, known, asked } => {
             format!("{blocks} blocks: {} (asked: {})", known_words(known), percent(*asked))
         }
-        Done::InVain { wrong, died } => {
-            let wrong = (!wrong.is_empty()).then(|| format!("not one reply of {} was right", wrong.join(", ")));
-            let died = (!died.is_empty()).then(|| format!("{} died in every launch", died.join(", ")));
+        Done::InVain { wrong, died, silent } => {
+            let of =
+                |those: &[String], said: &dyn Fn(String) -> String| (!those.is_empty()).then(|| said(those.join(", ")));
+            let found = [
+                of(wrong, &|those| format!("not one reply of {those} was right")),
+                of(died, &|those| format!("{those} died in every launch")),
+                of(silent, &|those| format!("{those} served nothing in any launch")),
+            ];
             format!(
                 "{}, and more blocks would show the same; fix the server or the expected reply, and start a new run",
-                wrong.into_iter().chain(died).collect::<Vec<_>>().join("; ")
+                found.into_iter().flatten().collect::<Vec<_>>().join("; ")
             )
         }
         Done::NoRate(without) => {

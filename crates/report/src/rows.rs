@@ -14,6 +14,7 @@ use crate::mark_words::{mark_meaning, mark_words, note_words};
 use crate::place::Place;
 use crate::profile_words::profile;
 use crate::rotation_words::launched;
+use crate::ties::Tie;
 use crate::withheld::because;
 use crate::words::{at_least, bracketed, latency, words};
 
@@ -42,8 +43,8 @@ pub(crate) struct Row<'a> {
     pub(crate) unranked: Option<Unranked>,
     /// Those that may be above it or below, where its rank is open.
     pub(crate) open: Vec<String>,
-    /// Those with another rank that are too close to call with it as a pair: ties do not pass on.
-    pub(crate) close: Vec<String>,
+    /// Those of the same table of which it is not shown to do better or worse, as pairs.
+    pub(crate) ties: Vec<Tie>,
     /// `9,214`, `≥ 45,678`.
     pub(crate) throughput: String,
     /// `± 0.6 %`, or empty.
@@ -192,24 +193,6 @@ pub(crate) fn disturbed(groups: &[Group<'_>]) -> Option<String> {
     ))
 }
 
-/// What a shared rank means, where there is one.
-pub(crate) fn ties(groups: &[Group<'_>]) -> Option<&'static str> {
-    let tied = groups.iter().flat_map(|group| &group.rows).any(|row| row.place.is_tied());
-    tied.then_some("= tied: too close to call")
-}
-
-/// The pairs of a table that are too close to call although their ranks differ.
-pub(crate) fn close(group: &Group<'_>) -> Option<String> {
-    let after = |at: usize, other: &String| group.rows[at..].iter().any(|row| row.cell.levels.target() == other);
-    let pairs = group.rows.iter().enumerate().flat_map(|(at, row)| {
-        let others = row.close.iter().filter(move |other| after(at, other));
-        others.map(|other| format!("{} and {other}", row.cell.levels.target()))
-    });
-    let pairs: Vec<String> = pairs.collect();
-    let said = || format!("too close to call as a pair, whatever their ranks: {}", pairs.join("; "));
-    (!pairs.is_empty()).then(said)
-}
-
 /// What the marks below the tables mean, once each.
 pub(crate) fn legends(groups: &[Group<'_>]) -> Vec<String> {
     let seen: Vec<Mark> = groups.iter().flat_map(Group::marks).map(|(mark, _)| mark).collect();
@@ -233,8 +216,8 @@ struct Ranking<'a> {
     metric: Metric,
     ranks: Ranks<'a>,
     disturbed: BTreeMap<&'a str, Withheld>,
-    /// The pairs with no verdict of one above the other.
-    close: Vec<[&'a str; 2]>,
+    /// The pairs with no verdict of one above the other, and whether they were shown to be the same.
+    ties: Vec<([&'a str; 2], bool)>,
 }
 
 impl Ranking<'_> {
@@ -242,15 +225,18 @@ impl Ranking<'_> {
         self.ranks.get(target).map_or_else(Vec::new, |(_, rank)| rank.open.clone())
     }
 
-    fn close(&self, target: &str) -> Vec<String> {
+    fn ties(&self, target: &str) -> Vec<Tie> {
         let rank = |target: &str| self.ranks.get(target).and_then(|(_, rank)| rank.rank);
-        let of_it = self.close.iter().filter_map(|[a, b]| match () {
-            () if *a == target => Some(*b),
-            () if *b == target => Some(*a),
+        let of_it = self.ties.iter().filter_map(|([a, b], same)| match () {
+            () if *a == target => Some((*b, *same)),
+            () if *b == target => Some((*a, *same)),
             () => None,
         });
-        let differs = |other: &&str| rank(target).zip(rank(other)).is_some_and(|(own, other)| own != other);
-        of_it.filter(differs).map(str::to_owned).collect()
+        let tie = |(other, same): (&str, bool)| {
+            let shares_rank = rank(target)? == rank(other)?;
+            Some(Tie { target: other.to_owned(), same, shares_rank })
+        };
+        of_it.filter_map(tie).collect()
     }
 
     fn unranked(&self, target: &str) -> Option<Unranked> {
@@ -272,13 +258,14 @@ fn rankings<'a>(analysis: &'a Analysis) -> BTreeMap<&'a Cell, Ranking<'a>> {
         metric: group.metric,
         ranks: ranks(group),
         disturbed: BTreeMap::new(),
-        close: Vec::new(),
+        ties: Vec::new(),
     };
     let leading = analysis.groups.iter().filter(|group| group.leads);
     let mut rankings: BTreeMap<&Cell, Ranking> = leading.map(|group| (&group.conditions, ranking(group))).collect();
     for pair in analysis.comparisons.iter().filter(|pair| pair.is_undecided()) {
         let ranking = rankings.get_mut(&pair.conditions).filter(|ranking| ranking.metric == pair.metric);
-        ranking.into_iter().for_each(|ranking| ranking.close.push([&pair.a, &pair.b]));
+        let same = pair.verdict == ComparisonVerdict::Same;
+        ranking.into_iter().for_each(|ranking| ranking.ties.push(([&pair.a, &pair.b], same)));
     }
     for pair in analysis.comparisons.iter().filter(|pair| pair.seen != Some(ComparisonVerdict::Same)) {
         let Some(why) = pair.withheld.filter(|why| why.is_noise()) else { continue };
@@ -308,7 +295,7 @@ fn by_target<'a>(
             disturbed,
             unranked,
             open,
-            close: ranking.map_or_else(Vec::new, |ranking| ranking.close(cell.levels.target())),
+            ties: ranking.map_or_else(Vec::new, |ranking| ranking.ties(cell.levels.target())),
             ..row(cell, vec![cell.levels.target().to_owned()], Cell::default(), &quantiles)
         }
     };
@@ -394,7 +381,7 @@ fn row<'a>(cell: &'a CellAnalysis, name: Vec<String>, conditions: Cell, quantile
         conditions,
         place: Place::default(),
         open: Vec::new(),
-        close: Vec::new(),
+        ties: Vec::new(),
         unranked: None,
         disturbed: None,
         throughput,

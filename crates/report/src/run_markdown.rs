@@ -10,7 +10,8 @@ use crate::format::quantity;
 use crate::mark_words::mark_meaning;
 use crate::markdown::{bullets, code, escape, line};
 use crate::picture::{Illustrations, Subject};
-use crate::rows::{Group, close, disturbed, groups, ties};
+use crate::rows::{Group, disturbed, groups};
+use crate::ties::{meaning_of_ties, ties_across_ranks};
 use crate::{answer, bad, claim_words, finding_words, words};
 
 /// A run as GitHub Markdown, fit for a pull request, in the order of the terminal's.
@@ -91,13 +92,13 @@ fn tables(parts: &mut Vec<String>, analysis: &Analysis, groups: &[Group<'_>], il
             let meaning = if known { String::new() } else { format!(" ({})", mark_meaning(mark)) };
             notes.push(format!("*{}*{meaning}: {}", words::words(mark.id()), escape(&rows)));
         }
-        notes.extend(close(group).map(|text| escape(&text)));
+        notes.extend(ties_across_ranks(group).iter().map(|text| escape(text)));
         notes.extend(missing(group).iter().chain(&unranked(group)).chain(&counts(group)).map(|text| escape(text)));
         notes.extend(group.handshakes().chain(group.profiles()).map(|text| escape(&text)));
         notes.extend(differ.then(|| group.launched()).into_iter().flatten().map(|text| escape(&text)));
         parts.push(bullets(notes.into_iter()));
     }
-    parts.extend(ties(groups).map(str::to_owned));
+    parts.extend(meaning_of_ties(groups).map(str::to_owned));
 }
 
 fn table(group: &Group<'_>) -> String {

@@ -8,8 +8,9 @@ use crate::claim_notes::claim_notes;
 use crate::conditions::Conditions;
 use crate::page::{Page, Style, Tint, bar, join, length};
 use crate::place::Place;
-use crate::rows::{Group, Row, close, disturbed, groups, legends, ties};
+use crate::rows::{Group, Row, disturbed, groups, legends};
 use crate::table;
+use crate::ties::{meaning_of_ties, ties_across_ranks};
 use crate::{answer, bad, claim_words, finding_words, words};
 
 /// Widest bar; a wider one would say no more.
@@ -62,7 +63,7 @@ fn tables(page: &mut Page, analysis: &Analysis, conditions: &Conditions, groups:
         if let Some(note) = group.rank_note() {
             page.paragraph(2, Tint::Dim, note);
         }
-        close(group).iter().for_each(|text| page.paragraph(2, Tint::Dim, text));
+        ties_across_ranks(group).iter().for_each(|text| page.paragraph(2, Tint::Dim, text));
         let marks: Vec<String> =
             group.marks().into_iter().map(|(mark, rows)| format!("{}: {rows}", words::words(mark.id()))).collect();
         for line in join(&marks, " · ", page.width() - 2) {
@@ -222,7 +223,7 @@ fn notes(page: &mut Page, analysis: &Analysis, conditions: &Conditions, groups: 
     for (names, reason) in words::absent(analysis) {
         page.paragraph(0, Tint::Unsure, &format!("Absent: {}: {reason}", names.join(", ")));
     }
-    let legends = ties(groups).map(str::to_owned).into_iter().chain(legends(groups));
+    let legends = meaning_of_ties(groups).map(str::to_owned).into_iter().chain(legends(groups));
     legends.for_each(|text| page.paragraph(0, Tint::Dim, &text));
     let counts: BTreeSet<String> = groups.iter().flat_map(counts).collect();
     counts.iter().for_each(|text| page.paragraph(0, Tint::Dim, text));

@@ -40,12 +40,7 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         Withheld::LittleCpu => {
             format!("{who} used less CPU in a window than a figure needs ({LEAST_CPU})")
         }
-        Withheld::FewRequests => {
-            let favour = if are { "a slow server" } else { "it" };
-            format!(
-                "launches of {who} had too few requests for this quantile, and leaving those out would favour {favour}"
-            )
-        }
+        Withheld::FewRequests => few_requests(who, are),
         Withheld::FewCollections => format!(
             "fewer than 10 garbage collections are known to have fallen within the slices of launches of {who}, so \
              chance decides how much of a p99 they are"
@@ -58,6 +53,7 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
             "a server used enough CPU during other targets' slices to explain a difference of that size".to_owned()
         }
         Withheld::Waking => waking(who, are),
+        Withheld::Pauses => pauses(who),
         Withheld::BetweenLooks => between_looks(who),
         Withheld::SharedMemory => shared_memory(who, share),
         Withheld::Unwaited => {
@@ -67,6 +63,18 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
             "the machine was busy, and there is no limit to how much that can change this figure".to_owned()
         }
     }
+}
+
+fn few_requests(who: &str, are: bool) -> String {
+    let favour = if are { "a slow server" } else { "it" };
+    format!("launches of {who} had too few requests for this quantile, and leaving those out would favour {favour}")
+}
+
+pub(crate) fn pauses(who: &str) -> String {
+    format!(
+        "after pauses in the load requests of {who} waited longer than any did under steady load: what is put off until a \
+         pause is not counted"
+    )
 }
 
 fn shared_memory(who: &str, share: &str) -> String {
@@ -126,6 +134,7 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker, cpus: u
         Withheld::Failing
         | Withheld::Wrong
         | Withheld::Silent
+        | Withheld::Pauses
         | Withheld::Unwaited
         | Withheld::BetweenLooks
         | Withheld::Definition

@@ -20,7 +20,8 @@ pub fn sentence(wrong: &WrongReply) -> String {
     if status_is_wrong {
         let wanted = wrong.expected_status.map_or("a status of 2xx or 3xx".to_owned(), |wanted| wanted.to_string());
         let got = format!("{status:03}{}", odd(status));
-        return format!("expected {wanted}, got {got} with {}{}", body(wrong.body.as_ref()), https(wrong));
+        let body = body(wrong.body.as_ref());
+        return format!("expected {wanted}, got {got} with {body}{}{}", https(wrong), if_meant(wrong, status));
     }
     let at = wrong.differs_at.map_or(String::new(), |at| format!(", first difference at byte {at}"));
     format!("expected {}, got {}{at}", body(wrong.expected_body.as_ref()), body(wrong.body.as_ref()))
@@ -38,6 +39,17 @@ fn odd(status: u16) -> &'static str {
 /// The cure where a port that speaks TLS was asked without.
 fn https(wrong: &WrongReply) -> &'static str {
     if wrong.speaks_tls.is_some() { "; this port speaks TLS: try https://" } else { "" }
+}
+
+/// What to ask for where an error of the client's, as the server sees it, is the reply that is meant.
+fn if_meant(wrong: &WrongReply, status: u16) -> String {
+    let nobody_named_one = wrong.expected_status.is_none_or(|wanted| wanted == 200);
+    match nobody_named_one && wrong.speaks_tls.is_none() && (400..500).contains(&status) {
+        true => format!(
+            "; if that is right, ask for it: --expect-status {status} (in an experiment expect_status = {status})"
+        ),
+        false => String::new(),
+    }
 }
 
 fn body(excerpt: Option<&Excerpt>) -> String {
@@ -62,6 +74,11 @@ mod tests {
         assert_eq!(sentence(&wrong), said);
         let wrong = WrongReply::new((None, None), 503, Some((b"gone\n", 0)));
         assert_eq!(sentence(&wrong), "expected a status of 2xx or 3xx, got 503 with \"gone\\n\" (5 bytes)");
+        let wrong = WrongReply::new((None, None), 404, Some((b"", 0)));
+        let meant = "; if that is right, ask for it: --expect-status 404 (in an experiment expect_status = 404)";
+        assert!(sentence(&wrong).ends_with(meant), "{}", sentence(&wrong));
+        let asked = WrongReply::new((Some(204), None), 404, Some((b"", 0)));
+        assert_eq!(sentence(&asked), "expected 204, got 404 with an empty body");
         let wrong = WrongReply::new((Some(204), None), 200, None);
         assert_eq!(sentence(&wrong), "expected 204, got 200 with a body that came in pieces");
         let got = |status| sentence(&WrongReply::new((None, None), status, Some((b"", 0))));

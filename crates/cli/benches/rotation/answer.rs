@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use lab::RunFolder;
-use model::Code;
+use model::TrialRecord;
 use serde_json::{Value, json};
 
 /// What a session came to, from `file`; where that is not there yet, it is made and kept there, with the revision it was made by.
@@ -53,10 +53,11 @@ fn refused(answer: &Value, runs: &Path) -> BTreeSet<String> {
     let journals = std::fs::read_dir(runs).unwrap().map(|entry| entry.unwrap().path().join("trials.jsonl"));
     let last = journals.filter(|path| path.exists()).max_by_key(|path| path.metadata().unwrap().modified().unwrap());
     let record = RunFolder::read(last.unwrap().parent().unwrap()).unwrap();
-    let went_round = record.trials.iter().filter(|trial| !trial.slices.is_empty());
-    let void = went_round.filter_map(|trial| judge::check_trial(&record.plan.cells[trial.cell], None, trial).void);
-    let unsliced = void.map(|reason| reason.code()).filter(|code| matches!(code, Code::Unsliced(_)));
-    reasons.extend(unsliced.map(|code| code.id().to_owned()));
+    let (went_round, alone): (Vec<_>, Vec<_>) = record.trials.iter().partition(|trial| !trial.slices.is_empty());
+    let of = |trial: &&TrialRecord| judge::check_trial(&record.plan.cells[trial.cell], None, trial).unsliced;
+    let unsliced = went_round.iter().filter_map(of).map(|cause| cause.code().id().to_owned());
+    // What one launch shows and no other has no consequence.
+    reasons.extend(unsliced.filter(|_| !alone.is_empty()));
     reasons
 }
 

@@ -1,12 +1,12 @@
 use clap::Args;
 
-use super::values::{header, token};
+use super::values::{header, method};
 
 /// What `load` and `compare` let one say of a request beside its path.
 #[derive(Debug, Args)]
 pub(crate) struct RequestArgs {
     /// Method [default: GET; POST with --body]
-    #[arg(short = 'X', long, value_parser = token)]
+    #[arg(short = 'X', long, value_parser = method)]
     pub(crate) method: Option<String>,
 
     /// Header, for instance 'Accept: text/html'; may be repeated

@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use model::{DurationError, parse_duration};
 
+use crate::framing::{as_method, is_method};
+
 /// A bare number is seconds here, as other load generators read it. An experiment file, which is read again after
 /// months, has to name the unit.
 fn with_unit(text: &str) -> Cow<'_, str> {
@@ -77,7 +79,11 @@ pub(super) fn positive_rate(text: &str) -> Result<f64, String> {
     }
 }
 
-pub(super) fn token(text: &str) -> Result<String, String> {
+pub(super) fn method(text: &str) -> Result<String, String> {
+    if is_method(text) { Ok(text.to_owned()) } else { Err(as_method(text)) }
+}
+
+fn token(text: &str) -> Result<String, String> {
     let valid = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c));
     if valid { Ok(text.to_owned()) } else { Err(format!("`{text}` is not an HTTP token")) }
 }

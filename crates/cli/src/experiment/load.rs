@@ -58,11 +58,8 @@ pub(super) fn path<'a>(item: Item<'a>) -> Read<&'a str> {
 
 fn method<'a>(item: Item<'a>) -> Read<&'a str> {
     let method = item.text()?;
-    if method.chars().all(|c| c.is_ascii_uppercase() || c == '-') {
-        return Ok(method);
-    }
-    let fault = item.fault(format!("`{method}` is not a method"));
-    Err(fault.help(format!("methods are upper-case words: `\"{}\"`", method.trim().to_ascii_uppercase())))
+    let fault = || item.fault(format!("`{method}` is not a method to measure with")).help(framing::as_method(method));
+    framing::is_method(method).then_some(method).ok_or_else(fault)
 }
 
 /// As deep as a connection's books go.

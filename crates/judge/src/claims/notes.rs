@@ -119,6 +119,7 @@ impl ClaimTest<'_> {
                 let (share, waited) = (guard::share_of_waking(launch), guard::share_of_waiting(launch));
                 ClaimDoubt::Waking { server, share, waited }
             }
+            Doubt::Pauses => ClaimDoubt::Pauses { server },
             Doubt::BetweenLooks => ClaimDoubt::BetweenLooks { server },
             Doubt::SharedMemory => ClaimDoubt::SharedMemory { server, metric },
             Doubt::Unwaited => ClaimDoubt::Unwaited { server },

@@ -30,6 +30,8 @@ pub(crate) enum Doubt {
     Spill,
     /// The server did much when it was woken before its slices, which counts nowhere: alone its requests may have had it.
     Waking,
+    /// In slices its requests waited long, alone none does: it may put off until the load pauses what no figure has.
+    Pauses,
     /// What processes share with other targets that live counts in part: alone their memory may be more.
     SharedMemory,
     /// Several processes of the server, or some that came and went, may have had more memory between two looks.
@@ -44,7 +46,7 @@ pub(crate) enum Doubt {
 
 /// The doubts that marks stand for; the sample is statistics, and part of every interval, and against noise speak the launches
 /// without it, too.
-pub(crate) const MARKS: [Doubt; 14] = [
+pub(crate) const MARKS: [Doubt; 15] = [
     Doubt::Generator,
     Doubt::Ceiling,
     Doubt::Edges,
@@ -56,6 +58,7 @@ pub(crate) const MARKS: [Doubt; 14] = [
     Doubt::Silent,
     Doubt::Spill,
     Doubt::Waking,
+    Doubt::Pauses,
     Doubt::SharedMemory,
     Doubt::BetweenLooks,
     Doubt::Unwaited,
@@ -76,6 +79,7 @@ impl Doubt {
             Doubt::Silent => Withheld::Silent,
             Doubt::Spill => Withheld::Spill,
             Doubt::Waking => Withheld::Waking,
+            Doubt::Pauses => Withheld::Pauses,
             Doubt::SharedMemory => Withheld::SharedMemory,
             Doubt::BetweenLooks => Withheld::BetweenLooks,
             Doubt::Unwaited => Withheld::Unwaited,

@@ -20,7 +20,7 @@ impl Guarded<'_> {
         if self.has(Doubt::Unfinished) && self.is_unfinished(metric, us) {
             range.high = self.at_most(metric, us).unwrap_or(f64::INFINITY);
         }
-        if self.fails() {
+        if self.does_less() {
             range.high = f64::INFINITY;
         }
         range

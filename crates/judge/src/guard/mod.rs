@@ -137,6 +137,7 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
             let apart = if metric == Metric::CpuPerRequest { waking_apart(records, cell, launch) } else { 0.0 };
             spill::is_woken_at_a_price(launch, metric, is_closed, apart)
         }
+        Doubt::Pauses => launch.rounds.is_none() && records.together(cell).stalls_at_pauses,
         Doubt::BetweenLooks => metric == Metric::PeakMemory,
         Doubt::Unwaited => metric == Metric::CpuPerRequest && launch.lacks_cpu(),
         Doubt::Rounds => launch.lacks_rounds(),
@@ -190,9 +191,9 @@ impl<'a> Guarded<'a> {
         self.doubts.contains(&doubt)
     }
 
-    /// Whether it did not do what was asked: what it did may be quick and cheap.
-    fn fails(&self) -> bool {
-        [Doubt::Failing, Doubt::Wrong, Doubt::Silent].iter().any(|doubt| self.has(*doubt))
+    /// Whether it did not do what was asked, or may have put it off: what it did may be quick and cheap.
+    fn does_less(&self) -> bool {
+        [Doubt::Failing, Doubt::Wrong, Doubt::Silent, Doubt::Pauses].iter().any(|doubt| self.has(*doubt))
     }
 
     fn range(&self, metric: Metric, value: f64, confidence: f64) -> Range {
@@ -205,6 +206,8 @@ impl<'a> Guarded<'a> {
             _ if metric.is_latency() => self.latency(metric, value),
             // Nobody knows in which direction a warm server's memory or threads differ, unless its window shows it.
             _ if self.has(Doubt::Warming) && self.steady_from_s().is_none() => Range { low: 0.0, high: f64::INFINITY },
+            // Who does not do what was asked may need less memory and fewer threads for that.
+            _ if self.does_less() && !metric.is_before_load() => Range { low: value, high: f64::INFINITY },
             _ => exactly.hull(self.memory(metric, value)),
         };
         let range = range.times(self.with_every_round(metric));
@@ -306,7 +309,7 @@ impl<'a> Guarded<'a> {
         };
         Range {
             low: if self.has(Doubt::Warming) { cost.low.min(when_warm()) } else { cost.low },
-            high: if self.fails() || self.has(Doubt::Unwaited) { f64::INFINITY } else { cost.high },
+            high: if self.does_less() || self.has(Doubt::Unwaited) { f64::INFINITY } else { cost.high },
         }
     }
 
@@ -332,7 +335,7 @@ impl<'a> Guarded<'a> {
         if self.has(Doubt::Ceiling) {
             rate.low = rate.low.min(allowed);
         }
-        if self.fails() {
+        if self.does_less() {
             rate.low = 0.0;
         }
         Range { low: rate.low, high: rate.high.min(allowed.max(1.0)) }

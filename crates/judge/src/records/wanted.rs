@@ -8,7 +8,7 @@ use super::{Records, pairs};
 use crate::failing::wrong_replies;
 use crate::made::{AtOnce, Upcoming, least, most};
 use crate::statistics::{logarithms, t_interval};
-use crate::thresholds::DEATHS;
+use crate::thresholds::IN_VAIN;
 
 /// What a run still wants.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,10 +108,10 @@ impl Records<'_> {
             let all = targets.iter().filter(|(_, of)| InVain::all(of) == Some(which));
             all.map(|(target, _)| (*target).to_owned()).collect()
         };
-        let (wrong, died) = (those(InVain::Wrong), those(InVain::Died));
+        let [wrong, died, silent] = [InVain::Wrong, InVain::Died, InVain::Silent].map(those);
         let others = targets.values().any(|launches| InVain::all(launches) == Some(InVain::No));
-        let is_some = !wrong.is_empty() || !died.is_empty();
-        (is_some && (!others || self.plan.comparison.is_some())).then_some(Done::InVain { wrong, died })
+        let is_some = [&wrong, &died, &silent].iter().any(|those| !those.is_empty());
+        (is_some && (!others || self.plan.comparison.is_some())).then_some(Done::InVain { wrong, died, silent })
     }
 
     fn capped(&self) -> Done {
@@ -132,27 +132,36 @@ enum InVain {
     Wrong,
     /// Nothing that counts: the server ended under load.
     Died,
+    /// Not one reply.
+    Silent,
 }
 
 impl InVain {
     /// None of a launch that nobody could measure.
     fn of(trial: &TrialRecord) -> Option<Self> {
         let is_wrong = |measured: &Measurement| measured.accounting.ok == 0 && wrong_replies(measured) > 0;
+        let is_silent = |measured: &Measurement| {
+            let books = &measured.accounting;
+            books.completed == 0 && books.failures().saturating_add(books.in_flight_at_end) > 0
+        };
         match &trial.measurement {
             Some(measured) if is_wrong(measured) => Some(InVain::Wrong),
             _ if trial.died().is_some() => Some(InVain::Died),
+            Some(measured) if is_silent(measured) => Some(InVain::Silent),
             measured => measured.as_ref().map(|_| InVain::No),
         }
     }
 
     /// What all launches so far of a target gave, which all others would, too; [`InVain::No`] where that is not known. None
-    /// where nobody could measure one. Thousands of replies show it in one launch; one death may be an accident.
+    /// where nobody could measure one. Thousands of replies show it in one launch; one death or silence may be an accident.
     fn all(launches: &[InVain]) -> Option<Self> {
         let number = |of: InVain| launches.iter().filter(|launch| **launch == of).count();
-        Some(match (number(InVain::No), number(InVain::Wrong), number(InVain::Died)) {
+        let (died, silent) = (number(InVain::Died), number(InVain::Silent));
+        Some(match (number(InVain::No), number(InVain::Wrong), died + silent) {
             (0, 0, 0) => return None,
             (0, 1.., _) => InVain::Wrong,
-            (0, 0, DEATHS..) => InVain::Died,
+            (0, 0, IN_VAIN..) if silent == 0 => InVain::Died,
+            (0, 0, IN_VAIN..) => InVain::Silent,
             _ => InVain::No,
         })
     }

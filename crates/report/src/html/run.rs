@@ -14,7 +14,8 @@ use crate::mark_words::mark_meaning;
 use crate::picture::chosen::by_trial;
 use crate::picture::series::{of_group, rows_of_run};
 use crate::picture::{Picture, Subject};
-use crate::rows::{Group, close, disturbed, groups, legends, ties};
+use crate::rows::{Group, disturbed, groups, legends};
+use crate::ties::{meaning_of_ties, ties_across_ranks};
 use crate::{answer, claim_words, finding_words, words};
 
 /// The page of a run, in the order of the terminal's: the answer, the claims, the tables, and what else must be known of them.
@@ -157,7 +158,7 @@ fn beneath(group: &Group<'_>, differ: bool, explained: &mut Vec<Mark>) -> Vec<St
         let meaning = if is_known { String::new() } else { format!(" ({})", mark_meaning(mark)) };
         notes.push(format!("{}{meaning}: {rows}", words::words(mark.id())));
     }
-    notes.extend(close(group));
+    notes.extend(ties_across_ranks(group));
     notes.extend(missing(group));
     notes.extend(unranked(group));
     notes.extend(counts(group));
@@ -218,7 +219,7 @@ fn notes(analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>]) -> 
     let reconstructions = reconstructions.map(|it| format!("{} is a reconstruction: {}", it.target, it.text));
     let absent = words::absent(analysis);
     let absent = absent.iter().map(|(names, reason)| format!("Absent: {}: {reason}", names.join(", ")));
-    let legends = ties(groups).map(str::to_owned).into_iter().chain(legends(groups));
+    let legends = meaning_of_ties(groups).map(str::to_owned).into_iter().chain(legends(groups));
     html! {
         section #notes {
             h2 { "Notes" }

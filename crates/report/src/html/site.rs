@@ -1,5 +1,6 @@
 //! The first page of a site: what each run asks and what came of it, with its page.
 
+use jiff::Timestamp;
 use maud::{Markup, html};
 use model::{Environment, Judged};
 use percent_encoding::utf8_percent_encode;
@@ -25,6 +26,13 @@ pub struct SitePage {
     pub outcome: Result<Judged, String>,
 }
 
+impl SitePage {
+    /// When the run began, if it can be read.
+    pub fn begun_at(&self) -> Option<Timestamp> {
+        self.outcome.as_ref().ok().map(|judged| environment(judged).started_at.timestamp())
+    }
+}
+
 /// The index of these runs: the answers first, then what could not be read. `bourdon` is the version that makes it.
 pub fn index(runs: &[SitePage], bourdon: &str) -> String {
     let damaged = runs.iter().filter_map(|run| Some((run, run.outcome.as_ref().err()?)));
@@ -41,7 +49,8 @@ pub fn index(runs: &[SitePage], bourdon: &str) -> String {
 }
 
 fn entry(name: &str, judged: &Judged) -> Markup {
-    let (question, (tint, answer), environment) = said(judged);
+    let (question, (tint, answer)) = said(judged);
+    let environment = environment(judged);
     let address = format!("runs/{}/report.html", utf8_percent_encode(name, KEPT));
     let begun = environment.started_at.strftime("%Y-%m-%d %H:%M UTC").to_string();
     let parts = [Some(name.to_owned()), Some(begun), load(judged), Some(words::machine(environment))];
@@ -55,8 +64,15 @@ fn entry(name: &str, judged: &Judged) -> Markup {
     }
 }
 
-/// The question, the answer, and where it was measured.
-fn said(judged: &Judged) -> (String, (Tint, String), &Environment) {
+fn environment(judged: &Judged) -> &Environment {
+    match judged {
+        Judged::Run(analysis) => &analysis.environment,
+        Judged::Comparison(analysis) => &analysis.environment,
+    }
+}
+
+/// The question and the answer.
+fn said(judged: &Judged) -> (String, (Tint, String)) {
     match judged {
         Judged::Run(analysis) => {
             let conditions = Conditions::of(analysis);
@@ -64,11 +80,11 @@ fn said(judged: &Judged) -> (String, (Tint, String), &Environment) {
             let answer = answer::of_run(analysis, &groups(analysis, &conditions));
             let answer = answer.unwrap_or_else(|| (Tint::Unsure, unsure()));
             let answer = behind(&bad::of_run(analysis, &conditions), answer);
-            (analysis.question.clone(), answer, &analysis.environment)
+            (analysis.question.clone(), answer)
         }
         Judged::Comparison(analysis) => {
             let answer = behind(&compare_words::bad(analysis), compare_answer::of_comparison(analysis));
-            (question(analysis), answer, &analysis.environment)
+            (question(analysis), answer)
         }
     }
 }

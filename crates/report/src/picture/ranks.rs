@@ -1,6 +1,6 @@
 //! Ranks as sorted dots: each target as a multiple of one of them, paired block by block, ties by brackets.
 
-use model::{Analysis, Comparison, Measured, Metric, Unit, Unranked};
+use model::{Analysis, Comparison, ComparisonVerdict, Measured, Metric, Unit, Unranked};
 
 use super::axis::{Axis, STRIP};
 use super::mark::{Glyph, Value, held, is_positive};
@@ -50,9 +50,10 @@ pub(super) fn draw(analysis: &Analysis, group: &Group<'_>, says: &str) -> Option
     let drawn = brackets.iter().enumerate().map(|(at, bracket)| {
         let x = MARGIN + BRACKET * at as f64 + 1.0;
         let ([top, _], [_, bottom]) = (places[bracket[0]], places[bracket[1]]);
-        let tied: Vec<&str> =
-            ranking.rows[bracket[0]..=bracket[1]].iter().map(|row| row.cell.levels.target()).collect();
-        let group = Node::group("tie", &format!("too close to call: {}", tied.join(", ")));
+        let rows = &ranking.rows[bracket[0]..=bracket[1]];
+        let tied: Vec<&str> = rows.iter().map(|row| row.cell.levels.target()).collect();
+        let what = if ranking.are_same(rows) { "the same" } else { "too close to call" };
+        let group = Node::group("tie", &format!("{what}: {}", tied.join(", ")));
         group.hold([Node::path("bracket", &[[x + 4.0, top], [x, top], [x, bottom], [x + 4.0, bottom]])])
     });
     sheet.draw(-6.0, drawn.collect::<Vec<_>>());
@@ -66,7 +67,14 @@ pub(super) fn draw(analysis: &Analysis, group: &Group<'_>, says: &str) -> Option
     key.extend(has(false).then_some((Glyph::Open, "ratio, without a rank")));
     key.push((Glyph::Shade, &within));
     sheet.key(&key);
-    sheet.small(if brackets.is_empty() { "" } else { "Joined by a bracket: too close to call as a pair." }, 1);
+    let are_same = |bracket: &[usize; 2]| ranking.are_same(&ranking.rows[bracket[0]..=bracket[1]]);
+    let what = match (brackets.iter().any(are_same), brackets.iter().all(are_same)) {
+        _ if brackets.is_empty() => "",
+        (_, true) => "Joined by a bracket: the same as a pair.",
+        (true, false) => "Joined by a bracket: the same, or too close to call, as a pair.",
+        (false, false) => "Joined by a bracket: too close to call as a pair.",
+    };
+    sheet.small(what, 1);
     let says = format!("The targets in order with their ratios to {} and 95 % intervals: {says}", ranking.reference);
     Some(sheet.finish(&says, &words::header(analysis).join(" · ")))
 }
@@ -151,7 +159,16 @@ impl<'a> Ranking<'a> {
         brackets
     }
 
-    /// Whether two that have ranks are too close to call.
+    /// Whether each pair of these was shown to be the same.
+    fn are_same(&self, rows: &[Row<'_>]) -> bool {
+        let target = |row: &Row<'_>| row.cell.levels.target().to_owned();
+        let is_same = |one: &Row<'_>, other: &Row<'_>| {
+            self.pair(&target(one), &target(other)).is_some_and(|pair| pair.verdict == ComparisonVerdict::Same)
+        };
+        rows.iter().enumerate().all(|(at, one)| rows[at + 1..].iter().all(|other| is_same(one, other)))
+    }
+
+    /// Whether two that have ranks are the same or too close to call.
     fn is_tie(&self, one: &Row<'_>, other: &Row<'_>) -> bool {
         let pair = self.pair(one.cell.levels.target(), other.cell.levels.target());
         is_ranked(one) && is_ranked(other) && pair.is_some_and(Comparison::is_undecided)

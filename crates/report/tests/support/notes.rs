@@ -32,6 +32,7 @@ pub(crate) fn every_doubt() -> Vec<ClaimDoubt> {
         ClaimDoubt::Rounds { server: server.clone(), launches: 2, of: 6 },
         ClaimDoubt::Failing { server: server.clone() },
         ClaimDoubt::Wrong { server: server.clone() },
+        ClaimDoubt::Pauses { server: server.clone() },
         ClaimDoubt::Unserved { server: server.clone(), launches: 1 },
         ClaimDoubt::Stopped { server: server.clone(), launches: 6 },
     ]);

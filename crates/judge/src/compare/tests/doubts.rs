@@ -1,9 +1,12 @@
 //! What may be doubted of a figure takes its verdict back.
 
-use model::Measurement;
+use model::{Measurement, Rotation, Slice};
 use report::claim_notes;
 
 use super::*;
+use crate::testing::cut;
+
+const ROTATION: Rotation = Rotation { slice_ns: 250_000_000, lead_in_ns: 20_000_000, rounds: Some(12) };
 
 #[test]
 fn the_edges_of_the_window_break_no_gate() {
@@ -362,4 +365,50 @@ fn what_a_side_used_itself_nobody_took_from_it() {
     assert_eq!(found(0.3, 0.99), (None, GateVerdict::Broken), "no more than it left of its CPU");
     assert_eq!(found(0.78, 0.4), (Some(Withheld::Disturbed), GateVerdict::Undecided));
     assert_eq!(found(0.78, 0.65), (None, GateVerdict::Broken), "2 ÷ 0.78 times as much at most");
+}
+
+#[test]
+fn who_serves_nothing_is_not_better_for_what_it_did_not_need() {
+    let seven = session(150.0, 100.0, 0.005).blocks(7);
+    let nothing = |peak_memory_bytes| {
+        altered(&seven, "peak_memory<+5%", &[1, 2, 3, 4, 5, 6, 7], |trial| {
+            trial.measurement = Some(Measurement::default());
+            trial.observation.as_mut().unwrap().peak_memory_bytes = peak_memory_bytes;
+        })
+    };
+    let little = nothing(1_000);
+    let memory = row(&little, Metric::PeakMemory);
+    assert_eq!((memory.verdict, memory.withheld), (ComparisonVerdict::Inconclusive, Some(Withheld::Silent)));
+    assert_eq!(little.gates[0].verdict, GateVerdict::Undecided);
+    let much = nothing(1 << 50);
+    assert_eq!(row(&much, Metric::PeakMemory).verdict, ComparisonVerdict::Slower, "who needs more even so is worse");
+    assert_eq!(much.gates[0].verdict, GateVerdict::Broken);
+}
+
+#[test]
+fn who_stalls_whenever_the_load_pauses_is_not_better_for_what_it_did_alone() {
+    let throughput = |new: f64, slow_slices: u32, slowest_alone_s: f64| {
+        let session = session(new, 100.0, 0.005);
+        let mut plan = session.plan();
+        plan = plan.with(|draft| draft.rotation = Some(ROTATION)).unwrap();
+        let mut alone = session.records();
+        for trial in &mut alone {
+            trial.measurement.as_mut().unwrap().slowest_reply_s = Some(slowest_alone_s);
+        }
+        let mut trials: Vec<TrialRecord> = alone.iter().filter(|trial| trial.block < 3).cloned().collect();
+        for trial in &mut trials {
+            cut(trial, 12);
+            let waits = |slice: &&mut Slice| trial.cell == 0 && (1..=slow_slices).contains(&slice.round);
+            trial.slices.iter_mut().filter(waits).for_each(|slice| slice.not_drained = 5);
+        }
+        trials.extend(alone);
+        let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+        let found = row(&compare_targets(run, "old", "new", &[]), Metric::Throughput).clone();
+        (found.verdict, found.withheld)
+    };
+    use ComparisonVerdict::{Faster, Inconclusive, Slower};
+    assert_eq!(throughput(150.0, 12, 0.01), (Inconclusive, Some(Withheld::Pauses)));
+    assert_eq!(throughput(150.0, 4, 0.01), (Faster, None), "a stall now and then is no way of its own");
+    assert_eq!(throughput(150.0, 12, 0.2), (Faster, None), "alone it waits as long, and its figures have that");
+    assert_eq!(throughput(50.0, 12, 0.01), (Slower, None), "who is slower even so is slower");
 }
