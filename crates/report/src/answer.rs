@@ -209,13 +209,16 @@ fn leaders_of_one(group: &Group<'_>) -> Option<String> {
         true => ("answer soonest", "answers soonest", "answer as soon as each other"),
         false => ("serve the most", "serves the most", "serve as much as each other"),
     };
-    let alike = if are_same(&leaders) { alike } else { "are too close to call" };
+    let same = are_same(&leaders);
     let open = open_places(group);
     let said = match leaders[..] {
         [] => return first_is_open(group, serves),
         [first] => format!("{} {serves}: {}", names(&leaders), figure(first, group)),
-        _ if leaders.len() + open.len() == group.rows.len() => format!("{} {alike}", names(&leaders)),
-        _ => format!("{} {serve}, and {alike}", names(&leaders)),
+        _ if leaders.len() + open.len() == group.rows.len() => {
+            format!("{} {}", names(&leaders), if same { alike } else { "are too close to call" })
+        }
+        _ if same => format!("{} {serve}, and {alike}", names(&leaders)),
+        _ => format!("{} {serve}, and are too close to call among themselves", names(&leaders)),
     };
     let close = close_to(&leaders);
     let stand = if open.len() == 1 { "stands" } else { "stand" };

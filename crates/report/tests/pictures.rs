@@ -15,7 +15,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use drawn::{drawn, elements};
-use model::{Analysis, CompareAnalysis, Factor, Judged, Level, Measured};
+use model::{Analysis, CompareAnalysis, ComparisonVerdict, Factor, Judged, Level, Measured};
 use report::{Picture, illustrated, pictures};
 use support::judged;
 
@@ -259,16 +259,24 @@ fn every_target_is_drawn_with_its_paired_ratio_to_the_first() {
 
 #[test]
 fn ties_that_do_not_pass_on_have_brackets_that_overlap() {
-    let all = pictures(&Judged::Run(support::tied_in_a_row(run("in-turn")).into()));
+    let mut analysis = support::tied_in_a_row(run("in-turn"));
+    let all = pictures(&Judged::Run(analysis.clone().into()));
     let svg = named(&all, "ranks-1.svg");
     insta::assert_snapshot!("ranks_tied_in_a_row", svg);
     assert_eq!(elements(svg, "tie").len(), 2);
-    for words in
-        ["too close to call: plain, computing<", "too close to call: computing, third<", ">1= computing<", ">3 third<"]
-    {
+    for words in ["the same: plain, computing<", "the same: computing, third<", ">1= computing<", ">3 third<"] {
         assert!(svg.contains(words), "{words}");
     }
     assert_eq!(drawn(svg).len(), 3);
+
+    let open = analysis.comparisons.iter_mut().find(|pair| [&*pair.a, &*pair.b] == ["computing", "third"]).unwrap();
+    open.verdict = ComparisonVerdict::Inconclusive;
+    let all = pictures(&Judged::Run(analysis.into()));
+    for words in
+        ["the same: plain, computing<", "too close to call: computing, third<", "the same, or too close to call"]
+    {
+        assert!(named(&all, "ranks-1.svg").contains(words), "{words}");
+    }
 }
 
 #[test]

@@ -32,11 +32,24 @@ fn a_tie_that_does_not_pass_on_is_said_wherever_the_first_are_named() {
     let conditions = analysis.groups.iter().find(|group| group.ranks.len() == 3).unwrap().conditions.clone();
     analysis.groups.retain(|group| group.conditions == conditions);
     analysis.cells.retain(|cell| cell.levels.conditions() == conditions);
-    let page = read(&html(&Judged::Run(remarked(analysis).into())));
+    let page = read(&html(&Judged::Run(remarked(analysis.clone()).into())));
     let answer = texts(&page, ".answer").pop().unwrap();
-    assert!(answer.contains("; computing is too close to call with third, too"), "{answer}");
+    assert!(answer.contains("plain and computing serve the most, and serve as much as each other"), "{answer}");
+    assert!(answer.contains("; computing is the same as third, too"), "{answer}");
     let chosen = texts(&page, "#choice td").join("; ");
     assert!(chosen.contains("; computing is the same within 5 % as third, too"), "{chosen}");
+    let beneath = texts(&page, "#figures .notes li").join("; ");
+    assert!(beneath.contains("the same as a pair, whatever their ranks: computing and third"), "{beneath}");
+
+    let same = analysis.comparisons.iter_mut().filter(|pair| pair.verdict == model::ComparisonVerdict::Same);
+    same.for_each(|pair| pair.verdict = model::ComparisonVerdict::Inconclusive);
+    let page = read(&html(&Judged::Run(remarked(analysis).into())));
+    let answer = texts(&page, ".answer").pop().unwrap();
+    assert!(
+        answer.contains("plain and computing serve the most, and are too close to call among themselves"),
+        "{answer}"
+    );
+    assert!(answer.contains("; computing is too close to call with third, too"), "{answer}");
     let beneath = texts(&page, "#figures .notes li").join("; ");
     assert!(beneath.contains("too close to call as a pair, whatever their ranks: computing and third"), "{beneath}");
 }
