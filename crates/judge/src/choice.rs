@@ -2,7 +2,7 @@
 
 use model::{
     Analysis, CellAnalysis, Choice, CloseBelow, Comparison, ComparisonVerdict, Measured, Metric, Population,
-    QuantileAbove, Rank, RankGroup, SHARE_OF_THE_QUICK, Standing,
+    QuantileAbove, Rank, RankGroup, SHARE_OF_THE_QUICK, Standing, Withheld,
 };
 
 /// What somebody may want of a server, in the order in which it is told.
@@ -62,6 +62,11 @@ impl Choosing<'_> {
         let is_open = best.is_empty();
         if is_open {
             (best, above) = self.open();
+        }
+        // Nobody knows how one would have done of which no launch counts.
+        let is_unmeasured = |cell: &&CellAnalysis| cell.trials == 0 && !cell.failing.bad;
+        if is_open && best.len() == 1 && self.cells.iter().any(is_unmeasured) {
+            best.clear();
         }
         best.sort();
         let standing = match &best[..] {
@@ -127,8 +132,8 @@ impl Choosing<'_> {
                 ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => false,
             })
         };
-        // Also who is too close to one whose place is open.
-        let may_be_first = |rank: &&&Rank| rank.rank.is_none() && !is_worse(&rank.target);
+        // Also who is too close to one whose place is open, and whoever ranks below a reconstruction alone.
+        let may_be_first = |rank: &&&Rank| !is_worse(&rank.target);
         let left: Vec<String> = self.ranks.iter().filter(may_be_first).map(|rank| rank.target.clone()).collect();
         let least_us = self.least_p99_us(&left).filter(|_| self.group.metric == Metric::P99);
         let above = |target: &String| quantile_above(self.cell(target)?, least_us?);
@@ -142,7 +147,12 @@ impl Choosing<'_> {
 
     /// The least upper end of a known p99 of these, in microseconds.
     fn least_p99_us(&self, targets: &[String]) -> Option<f64> {
-        let cells = targets.iter().filter_map(|target| self.cell(target));
+        // What one puts off until the load pauses would have no upper end.
+        let puts_off = |target: &str| {
+            let of_it = |pair: &&&Comparison| pair.a == target || pair.b == target;
+            self.comparisons.iter().filter(of_it).any(|pair| pair.withheld == Some(Withheld::Pauses))
+        };
+        let cells = targets.iter().filter(|target| !puts_off(target)).filter_map(|target| self.cell(target));
         cells.filter(|cell| !cell.latency_us.censored).filter_map(|cell| cell.latency_us.p99.high).reduce(f64::min)
     }
 

@@ -5,7 +5,7 @@ use model::{
 };
 
 use crate::asked::Asked;
-use crate::hung::due_and_hung;
+use crate::hung::{due_and_hung, hung};
 use crate::limit::{blinding_standstill, nothing_completed};
 use crate::silence::stopped;
 
@@ -31,14 +31,15 @@ pub(crate) fn failing<'a>(
     allowed: f64,
 ) -> Failing {
     let mut books = Accounting::default();
-    let mut hung = 0;
+    let (mut due_hung, mut slots_hung, mut slots) = (0, 0, 0.0);
     let mut found = Failing { allowed_share: allowed, ..Failing::default() };
     for load in loads {
         books.merge(&load.accounting);
         found.wrong_content = found.wrong_content.saturating_add(wrong_replies(load));
-        let is_seen = !asked.nothing_due(load) && blinding_standstill(load).is_none();
-        found.unserved += u64::from(nothing_completed(load) && is_seen);
-        hung = sum([hung, due_and_hung(load)]);
+        found.unserved += u64::from(is_unserved(asked, load));
+        due_hung = sum([due_hung, due_and_hung(load)]);
+        slots_hung = sum([slots_hung, hung(load).map_or(0, |it| it.requests)]);
+        slots += asked.load.slots();
         if let Some(stopped) = stopped(load) {
             found.stopped += 1;
             found.stopped_at_s.get_or_insert(stopped.after_s);
@@ -46,7 +47,9 @@ pub(crate) fn failing<'a>(
         }
     }
     found.failed_share = books.error_share();
-    found.hung_share = if books.scheduled == 0 { 0.0 } else { hung as f64 / books.scheduled as f64 };
+    // In a closed load who waits asks for nothing more: as one request of many he would hardly count, and leave the server to others.
+    let (hung, of) = if asked.is_closed() { (slots_hung, slots) } else { (due_hung, books.scheduled as f64) };
+    found.hung_share = if of > 0.0 { (hung as f64 / of).min(1.0) } else { 0.0 };
     Failing { bad: found.is_of_replies(), ..found }
 }
 
@@ -61,6 +64,11 @@ pub fn answer_is_bad(judged: &Judged) -> bool {
             analysis.gates.iter().any(is_broken) || any_bad(new.map(|of| &of.cell))
         }
     }
+}
+
+/// Whether nothing was served although something was asked, and the generator was there to see it.
+pub(crate) fn is_unserved(asked: &Asked<'_>, load: &Measurement) -> bool {
+    nothing_completed(load) && !asked.nothing_due(load) && blinding_standstill(load).is_none()
 }
 
 /// Whether the instrument cannot vouch for the answer: a cell of a run has no launch that counts, a comparison no figure of

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
     use crate::testing::{Session, measurement};
     use crate::thresholds::ALLOWED_FAILURES;
-    use model::{Awaited, HalfCount, Interval, Mark, WindowCount};
+    use model::{Arrivals, Awaited, HalfCount, Interval, LoadModel, Mark, WindowCount};
 
     /// A load of 1,000 replies, the slowest of which took so long, and requests of these ages without one.
     fn load(slowest_s: f64, awaited: &[(u64, f64, f64)]) -> Measurement {
@@ -68,8 +68,13 @@ mod tests {
     }
 
     fn failing(load: &Measurement) -> model::Failing {
-        let plan = Session::new().cell("a", 100.0).plan();
-        crate::failing::failing(&Asked::from(&plan.cells[0]), [load], ALLOWED_FAILURES)
+        failing_of(LoadModel::Open { rate_per_s: 100.0, arrivals: Arrivals::Constant }, load)
+    }
+
+    fn failing_of(model: LoadModel, load: &Measurement) -> model::Failing {
+        let mut cell = Session::new().cell("a", 100.0).plan().cells[0].clone();
+        (cell.load.model, cell.load.connections) = (model, 200);
+        crate::failing::failing(&Asked::from(&cell), [load], ALLOWED_FAILURES)
     }
 
     #[test]
@@ -113,6 +118,17 @@ mod tests {
         let mut of_warm_up = load(0.01, &[(11, 1.5, 2.9)]);
         of_warm_up.accounting.in_flight_at_end = 0;
         assert!(!failing(&of_warm_up).bad, "none was due in the window");
+    }
+
+    #[test]
+    fn in_a_closed_load_each_is_a_client_that_waits_for_ever() {
+        let of = |number: u64| {
+            let mut of_warm_up = load(0.01, &[(number, 1.5, 2.9)]);
+            of_warm_up.accounting.in_flight_at_end = 0;
+            failing_of(LoadModel::Closed, &of_warm_up)
+        };
+        assert_eq!((of(2).bad, of(3).bad), (false, true), "of 200 in flight");
+        assert!((of(3).hung_share - 0.015).abs() < 1e-9);
     }
 
     #[test]

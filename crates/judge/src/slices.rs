@@ -6,7 +6,7 @@ mod unsliced;
 use model::{Breach, Invariant, InvariantCheck, MarkCause, MarkNote, Measurement, Metric, Slice, SliceFigure};
 
 pub(crate) use felt::{Woken, by_latency, felt, quantiles, woken};
-pub(crate) use unsliced::{over_blocks, too_few_alone, unsettled, unsliced};
+pub(crate) use unsliced::{over_blocks, quiet, too_few_alone, unsettled, unsliced};
 
 use crate::asked::Asked;
 use crate::bounds;

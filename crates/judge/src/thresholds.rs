@@ -351,9 +351,9 @@ pub const HUNG: f64 = 3.0;
 /// by chance; one that serves so seldom and stops shows in the share of failures.
 pub const SILENCE_REPLIES: f64 = 10.0;
 
-/// Slices from which on it is told that most of a target's had requests that waited too long. A choice: of so many that are slow by
-/// chance one time in ten, six are so one time in 7,000.
-pub const SLICES_TOLD: u32 = 10;
+/// Slices from which on it is told that most of a target's had requests that waited too long. A choice: two blocks have as many at
+/// least, and of so many that are slow by chance one time in ten, three are so one time in 270.
+pub const SLICES_TOLD: u32 = 4;
 
 /// Launches, all of whose servers ended under load or served nothing, after which no other is made. A choice: one may be an
 /// accident.

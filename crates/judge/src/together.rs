@@ -6,7 +6,7 @@ use crate::launch::Launch;
 use crate::limit::nothing_completed;
 use crate::statistics::{Interval, geometric_interval, mean};
 use crate::thresholds::{CONFIDENCE, SLICE_DRAIN_S, SLICES_TOLD, THROUGHPUT_CHANGE};
-use crate::{silence, slices, steps};
+use crate::{slices, steps};
 
 /// What the launches of a cell say together that is in doubt of each of them.
 #[derive(Debug, Clone, Copy)]
@@ -37,17 +37,18 @@ impl Joint {
     }
 }
 
-/// Whether in most slices requests waited longer for their replies than a slice waits for them, and in launches alone, the load of
-/// which never pauses, none waited as long: then it does something when the load pauses, which may be what it put off.
+/// Whether in most slices requests waited longer for their replies than a slice waits for them, and in the windows of launches alone,
+/// which never pause, not in half of the seconds: then it does something when the load pauses, which may be what it put off. A
+/// server that stalls so often of its own accord does so alone, too. Slices in which others had the CPUs say nothing of it.
 fn stalls_at_pauses(valid: &[&Launch], everywhere: &[&Launch]) -> bool {
-    let slices = everywhere.iter().flat_map(|launch| slices::measured(&launch.record.slices));
-    let (slow, all) = slices.fold((0, 0), |(slow, all), slice| (slow + u32::from(slice.not_drained > 0), all + 1));
-    let waits = |load: &Measurement| {
-        let is_slow = silence::slowest_reply_s(load).is_none_or(|slowest_s| slowest_s > SLICE_DRAIN_S);
-        is_slow || load.accounting.in_flight_at_end > 0
-    };
-    let mut alone = valid.iter().filter(|launch| launch.rounds.is_none()).filter_map(|launch| launch.measured());
-    2 * slow > all && all >= SLICES_TOLD && alone.all(|load| !waits(load))
+    let count = |(slow, all): (u32, u32), is_slow: bool| (slow + u32::from(is_slow), all + 1);
+    let quiet = everywhere.iter().flat_map(|launch| slices::quiet(launch.measured(), &launch.record));
+    let (slow, all) = quiet.map(|slice| slice.not_drained > 0).fold((0, 0), count);
+    let alone = valid.iter().filter(|launch| launch.rounds.is_none()).filter_map(|launch| launch.measured());
+    let seconds = alone.flat_map(|load| load.steps.iter().filter(|step| step.at_s >= 0.0));
+    let is_slow = |second: &model::Interval| second.slowest_reply_us().is_none_or(|us| us > SLICE_DRAIN_S * 1e6);
+    let (slow_alone, all_alone) = seconds.map(is_slow).fold((0, 0), count);
+    2 * slow > all && all >= SLICES_TOLD && 2 * slow_alone < all_alone
 }
 
 /// By how much the servers were slower in the first half of their windows than in the second, where that is more than

@@ -65,7 +65,7 @@ impl Gate {
     /// Why nobody can have meant it; none of one that can be held or broken.
     pub(crate) fn fault(&self) -> Option<String> {
         if !self.change.is_finite() || self.change <= -1.0 {
-            return Some(format!("nothing changes by {} %", self.change * 100.0));
+            return Some(format!("nothing changes by {} %", (self.change * 1e8).round() / 1e6));
         }
         let better = if self.metric.more_is_better() { GateSide::Above } else { GateSide::Below };
         (self.side != better).then(|| {

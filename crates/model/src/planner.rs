@@ -79,7 +79,7 @@ pub enum Done {
         wrong: Vec<String>,
         /// Targets that died in every launch.
         died: Vec<String>,
-        /// Targets that served nothing in any launch, or died.
+        /// Targets that served nothing in any launch.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         silent: Vec<String>,
     },

@@ -85,8 +85,8 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
             let said = primary(analysis).into_iter().chain(leaning(analysis));
             let most: String = said.map(|row| format!("{}; ", known(row, analysis))).collect();
             let open = format!("{open} of {figures} {} inconclusive", are(open));
-            let is_same = primary(analysis).is_some_and(|row| row.verdict == Same);
-            let answer = if is_same { "Not shown to be slower" } else { "Undecided" };
+            let is_no_worse = primary(analysis).is_some_and(|row| matches!(row.verdict, Same | Faster));
+            let answer = if is_no_worse { "Not shown to be slower" } else { "Undecided" };
             Answer::new(Tint::Unsure, format!("{answer}: {most}{open}{}", then(", ", others(0))))
         }
         _ => {
@@ -94,7 +94,7 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
             let unlike = unlike(analysis, Slower);
             let open_one = primary(analysis).filter(|row| row.verdict == ComparisonVerdict::Inconclusive);
             let primary = open_one.map_or(String::new(), |row| format!("{}; ", left_open(row, analysis)));
-            let count = format!("{primary}{}{worse} of {figures} {} worse", largest(analysis, Slower), are(worse));
+            let count = format!("{}{primary}{worse} of {figures} {} worse", largest(analysis, Slower), are(worse));
             Answer::new(Tint::Bad, format!("{yes}{unlike}: {count}{}", then(", ", others(open))))
         }
     }

@@ -27,7 +27,7 @@ pub(crate) fn launched(cell: &CellAnalysis) -> String {
 
 /// The sentence that holds for all of these; none where they differ.
 pub(crate) fn alike<'a>(cells: impl IntoIterator<Item = &'a CellAnalysis>) -> Option<String> {
-    let said: BTreeSet<String> = cells.into_iter().map(launched).collect();
+    let said: BTreeSet<String> = cells.into_iter().filter(|cell| cell.trials > 0).map(launched).collect();
     if said.len() == 1 { said.into_iter().next() } else { None }
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn alike<'a>(cells: impl IntoIterator<Item = &'a CellAnalysis>) -> Op
 pub(crate) fn of_cells(named: &[(String, &CellAnalysis)], as_asked: bool) -> Vec<String> {
     let differ = alike(named.iter().map(|(_, cell)| *cell)).is_none();
     let mut said: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for (name, cell) in named.iter().filter(|(_, cell)| fell_back(cell) != as_asked) {
+    for (name, cell) in named.iter().filter(|(_, cell)| cell.trials > 0 && fell_back(cell) != as_asked) {
         said.entry(launched(cell)).or_default().push(name);
     }
     let sentence = |(said, names): (String, Vec<&str>)| match differ {

@@ -43,8 +43,9 @@ fn https(wrong: &WrongReply) -> &'static str {
 
 /// What to ask for where an error of the client's, as the server sees it, is the reply that is meant.
 fn if_meant(wrong: &WrongReply, status: u16) -> String {
-    let nobody_named_one = wrong.expected_status.is_none_or(|wanted| wanted == 200);
-    match nobody_named_one && wrong.speaks_tls.is_none() && (400..500).contains(&status) {
+    // 200 is what a comparison expects of GET where nobody says another one.
+    let is_usual = wrong.expected_status.is_none_or(|wanted| wanted == 200);
+    match is_usual && wrong.speaks_tls.is_none() && (400..500).contains(&status) {
         true => format!(
             "; if that is right, ask for it: --expect-status {status} (in an experiment expect_status = {status})"
         ),

@@ -43,6 +43,9 @@ fn unmeasured(gate: &Gate) -> GateResult {
 
 /// Each gate is asked for by itself, as a claim is: there is no family of them.
 fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
+    if pair.gives_nothing(gate.metric) {
+        return GateResult { conditions: pair.place(), verdict: GateVerdict::Broken, ..unmeasured(gate) };
+    }
     let change = pair.change(gate.metric, pair.confidence());
     let seen = side(gate, pair, change);
     let is_open = |at_last: &Interval| side_of(gate, at_last) == GateVerdict::Undecided;

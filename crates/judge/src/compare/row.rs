@@ -72,6 +72,9 @@ impl Pair<'_> {
     fn judged(&self, metric: Metric, found: Option<LogRatio>, p_adjusted: Option<f64>) -> Found {
         let verdict = self.verdict(metric, found, p_adjusted);
         let open = ComparisonVerdict::Inconclusive;
+        if self.gives_nothing(metric) {
+            return Found { verdict: ComparisonVerdict::Slower, withheld: None, seen: None };
+        }
         if let withheld @ Some(_) = self.incomparable(metric) {
             return Found { verdict: open, withheld, seen: None };
         }
@@ -84,6 +87,16 @@ impl Pair<'_> {
             None => Found { verdict, withheld: None, seen: None },
             withheld => Found { verdict: open, withheld, seen: Some(verdict) },
         }
+    }
+
+    /// Whether the new one gave none of what more is better of, in any launch, and the old one some in each: there is no ratio, and no
+    /// doubt either.
+    pub(super) fn gives_nothing(&self, metric: Metric) -> bool {
+        let [(old, of_old), (new, of_new)] = [self.old, self.new];
+        let (old, new) = (old.values(of_old, metric), new.values(of_new, metric));
+        let enough = self.old.0.are_enough(old.len()) && self.new.0.are_enough(new.len());
+        let none = new.iter().all(|value| *value <= 0.0) && old.iter().all(|value| *value > 0.0);
+        metric.more_is_better() && enough && none
     }
 
     /// Whether a change that is known to lie in an interval, however many launches there are, gives no verdict.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use model::{Done, Known, Measurement, Metric, TrialRecord};
 
 use super::{Records, pairs};
-use crate::failing::wrong_replies;
+use crate::asked::Asked;
+use crate::failing::{is_unserved, wrong_replies};
 use crate::made::{AtOnce, Upcoming, least, most};
 use crate::statistics::{logarithms, t_interval};
 use crate::thresholds::IN_VAIN;
@@ -102,7 +103,9 @@ impl Records<'_> {
     fn in_vain(&self) -> Option<Done> {
         let mut targets: BTreeMap<&str, Vec<InVain>> = BTreeMap::new();
         for launch in self.all() {
-            targets.entry(launch.record.levels.target()).or_default().extend(InVain::of(launch.record));
+            let cell = self.plan.cells.get(launch.record.cell);
+            let gave = cell.and_then(|cell| InVain::of(&Asked::from(cell), launch.record));
+            targets.entry(launch.record.levels.target()).or_default().extend(gave);
         }
         let those = |which: InVain| -> Vec<String> {
             let all = targets.iter().filter(|(_, of)| InVain::all(of) == Some(which));
@@ -137,17 +140,14 @@ enum InVain {
 }
 
 impl InVain {
-    /// None of a launch that nobody could measure.
-    fn of(trial: &TrialRecord) -> Option<Self> {
+    /// None of a launch that nobody could measure, nor of one in slices in which no reply came: who does not answer within a slice may
+    /// have been about to.
+    fn of(asked: &Asked<'_>, trial: &TrialRecord) -> Option<Self> {
         let is_wrong = |measured: &Measurement| measured.accounting.ok == 0 && wrong_replies(measured) > 0;
-        let is_silent = |measured: &Measurement| {
-            let books = &measured.accounting;
-            books.completed == 0 && books.failures().saturating_add(books.in_flight_at_end) > 0
-        };
         match &trial.measurement {
             Some(measured) if is_wrong(measured) => Some(InVain::Wrong),
             _ if trial.died().is_some() => Some(InVain::Died),
-            Some(measured) if is_silent(measured) => Some(InVain::Silent),
+            Some(measured) if is_unserved(asked, measured) => trial.slices.is_empty().then_some(InVain::Silent),
             measured => measured.as_ref().map(|_| InVain::No),
         }
     }
@@ -156,12 +156,12 @@ impl InVain {
     /// where nobody could measure one. Thousands of replies show it in one launch; one death or silence may be an accident.
     fn all(launches: &[InVain]) -> Option<Self> {
         let number = |of: InVain| launches.iter().filter(|launch| **launch == of).count();
-        let (died, silent) = (number(InVain::Died), number(InVain::Silent));
-        Some(match (number(InVain::No), number(InVain::Wrong), died + silent) {
-            (0, 0, 0) => return None,
-            (0, 1.., _) => InVain::Wrong,
-            (0, 0, IN_VAIN..) if silent == 0 => InVain::Died,
-            (0, 0, IN_VAIN..) => InVain::Silent,
+        let [no, wrong, died, silent] = [InVain::No, InVain::Wrong, InVain::Died, InVain::Silent].map(number);
+        Some(match (no, wrong, died, silent) {
+            (0, 0, 0, 0) => return None,
+            (0, 1.., ..) => InVain::Wrong,
+            (0, 0, IN_VAIN.., 0) => InVain::Died,
+            (0, 0, 0, IN_VAIN..) => InVain::Silent,
             _ => InVain::No,
         })
     }

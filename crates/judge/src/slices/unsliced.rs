@@ -1,6 +1,6 @@
 //! What keeps a load from being cut into slices, by what its slices show.
 
-use model::{HalfCount, Measurement, NotSent, Observation, Prelude, Slice, UnslicedCause};
+use model::{HalfCount, Measurement, NotSent, Observation, Prelude, Slice, TrialRecord, UnslicedCause};
 
 use super::{measured, neighbours_cpus};
 use crate::asked::Asked;
@@ -61,6 +61,13 @@ fn fails_after_idling(slices: &[&Slice]) -> Option<UnslicedCause> {
     );
     (share(failed, replies) > ALLOWED_FAILURES && share(failed, replies) > 2.0 * in_slices)
         .then_some(UnslicedCause::FailsAfterIdling { failed, replies })
+}
+
+/// The slices of a launch that count and in which others had not the CPUs.
+pub(crate) fn quiet<'a>(load: Option<&'a Measurement>, trial: &'a TrialRecord) -> impl Iterator<Item = &'a Slice> {
+    let observed = trial.observation.as_ref();
+    let is_quiet = move |slice: &&Slice| load.is_some_and(|load| !is_busy(load, observed, slice));
+    measured(&trial.slices).filter(is_quiet)
 }
 
 /// Whether others had the CPUs in a slice.

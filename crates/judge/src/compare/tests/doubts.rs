@@ -371,15 +371,17 @@ fn what_a_side_used_itself_nobody_took_from_it() {
 fn who_serves_nothing_is_not_better_for_what_it_did_not_need() {
     let seven = session(150.0, 100.0, 0.005).blocks(7);
     let nothing = |peak_memory_bytes| {
-        altered(&seven, "peak_memory<+5%", &[1, 2, 3, 4, 5, 6, 7], |trial| {
+        altered(&seven, "peak_memory<+5%, throughput>-60%", &[1, 2, 3, 4, 5, 6, 7], |trial| {
             trial.measurement = Some(Measurement::default());
             trial.observation.as_mut().unwrap().peak_memory_bytes = peak_memory_bytes;
         })
     };
     let little = nothing(1_000);
+    assert_eq!(row(&little, Metric::Throughput).verdict, ComparisonVerdict::Slower, "there is no ratio, and no doubt");
     let memory = row(&little, Metric::PeakMemory);
     assert_eq!((memory.verdict, memory.withheld), (ComparisonVerdict::Inconclusive, Some(Withheld::Silent)));
-    assert_eq!(little.gates[0].verdict, GateVerdict::Undecided);
+    let verdicts: Vec<GateVerdict> = little.gates.iter().map(|gate| gate.verdict).collect();
+    assert_eq!(verdicts, [GateVerdict::Undecided, GateVerdict::Broken]);
     let much = nothing(1 << 50);
     assert_eq!(row(&much, Metric::PeakMemory).verdict, ComparisonVerdict::Slower, "who needs more even so is worse");
     assert_eq!(much.gates[0].verdict, GateVerdict::Broken);
@@ -387,13 +389,15 @@ fn who_serves_nothing_is_not_better_for_what_it_did_not_need() {
 
 #[test]
 fn who_stalls_whenever_the_load_pauses_is_not_better_for_what_it_did_alone() {
-    let throughput = |new: f64, slow_slices: u32, slowest_alone_s: f64| {
+    let throughput = |new: f64, slow_slices: u32, slow_seconds: usize| {
         let session = session(new, 100.0, 0.005);
         let mut plan = session.plan();
         plan = plan.with(|draft| draft.rotation = Some(ROTATION)).unwrap();
         let mut alone = session.records();
         for trial in &mut alone {
-            trial.measurement.as_mut().unwrap().slowest_reply_s = Some(slowest_alone_s);
+            let steps = &mut trial.measurement.as_mut().unwrap().steps;
+            steps.iter_mut().for_each(|step| step.max_us = Some(9_000.0));
+            steps.iter_mut().take(slow_seconds).for_each(|step| step.max_us = Some(150_000.0));
         }
         let mut trials: Vec<TrialRecord> = alone.iter().filter(|trial| trial.block < 3).cloned().collect();
         for trial in &mut trials {
@@ -407,8 +411,13 @@ fn who_stalls_whenever_the_load_pauses_is_not_better_for_what_it_did_alone() {
         (found.verdict, found.withheld)
     };
     use ComparisonVerdict::{Faster, Inconclusive, Slower};
-    assert_eq!(throughput(150.0, 12, 0.01), (Inconclusive, Some(Withheld::Pauses)));
-    assert_eq!(throughput(150.0, 4, 0.01), (Faster, None), "a stall now and then is no way of its own");
-    assert_eq!(throughput(150.0, 12, 0.2), (Faster, None), "alone it waits as long, and its figures have that");
-    assert_eq!(throughput(50.0, 12, 0.01), (Slower, None), "who is slower even so is slower");
+    assert_eq!(throughput(150.0, 12, 0), (Inconclusive, Some(Withheld::Pauses)));
+    assert_eq!(throughput(150.0, 4, 0), (Faster, None), "a stall now and then is no way of its own");
+    assert_eq!(
+        throughput(150.0, 12, 1),
+        (Inconclusive, Some(Withheld::Pauses)),
+        "one reply in all of its windows has none of it"
+    );
+    assert_eq!(throughput(150.0, 12, 60), (Faster, None), "alone it waits as often, and its figures have that");
+    assert_eq!(throughput(50.0, 12, 0), (Slower, None), "who is slower even so is slower");
 }
