@@ -42,7 +42,7 @@ impl Joint {
 /// server that stalls so often of its own accord does so alone, too. Slices in which others had the CPUs say nothing of it.
 fn stalls_at_pauses(valid: &[&Launch], everywhere: &[&Launch]) -> bool {
     let count = |(slow, all): (u32, u32), is_slow: bool| (slow + u32::from(is_slow), all + 1);
-    let quiet = everywhere.iter().flat_map(|launch| slices::quiet(launch.measured(), &launch.record));
+    let quiet = everywhere.iter().flat_map(|launch| slices::quiet(launch.measured(), launch.record));
     let (slow, all) = quiet.map(|slice| slice.not_drained > 0).fold((0, 0), count);
     let alone = valid.iter().filter(|launch| launch.rounds.is_none()).filter_map(|launch| launch.measured());
     let seconds = alone.flat_map(|load| load.steps.iter().filter(|step| step.at_s >= 0.0));
