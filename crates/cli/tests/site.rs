@@ -43,7 +43,14 @@ fn a_site_has_the_answers_first_and_leads_to_each_page() {
     assert!(!index.contains("<script") && index.contains("default-src 'none'"));
     // What ships comes first, wherever its folder stands.
     let place = |index: &str, name: &str| index.find(&format!("runs/{name}/report.html")).unwrap();
-    assert!(place(&index, "comparison") < place(&index, "side-by-side"));
+    assert!(place(&index, "side-by-side") < place(&index, "comparison"), "the newer one");
+    let begun = |name: &str| read(&lab, &format!("runs/{name}/environment.json"));
+    let older = begun("side-by-side").replacen("\"started_at\":\"20", "\"started_at\":\"19", 1);
+    assert_ne!(older, begun("side-by-side"));
+    let lab = lab.file("runs/side-by-side/environment.json", older);
+    lab.bourdon(&["site", "runs", "-o", "public"]).exits(0);
+    let index = read(&lab, "public/index.html");
+    assert!(place(&index, "comparison") < place(&index, "side-by-side"), "{index}");
     let plan = read(&lab, "runs/side-by-side/plan.toml").replace("name = \"side-by-side\"", "name = \"routing\"");
     let lab = lab.file("runs/side-by-side/plan.toml", plan);
     lab.bourdon(&["site", "runs", "-o", "public"]).exits(0);

@@ -35,3 +35,13 @@ impl std::fmt::Display for Place {
         }
     }
 }
+
+/// Another target with a rank that neither does better nor worse, as far as is known.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Tie {
+    pub(crate) target: String,
+    /// Whether the two were shown to be the same; else they are too close to call.
+    pub(crate) same: bool,
+    /// Whether they share a rank; ties do not pass on.
+    pub(crate) shares_rank: bool,
+}

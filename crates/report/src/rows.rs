@@ -11,10 +11,9 @@ use crate::cell_words::{cpu, estimate, memory};
 use crate::conditions::{Conditions, conditions, without};
 use crate::format::{counted, duration_us, number, percent, plus_minus, thousands};
 use crate::mark_words::{mark_meaning, mark_words, note_words};
-use crate::place::Place;
+use crate::place::{Place, Tie};
 use crate::profile_words::profile;
 use crate::rotation_words::launched;
-use crate::ties::Tie;
 use crate::withheld::because;
 use crate::words::{at_least, bracketed, latency, words};
 

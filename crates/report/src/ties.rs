@@ -4,16 +4,6 @@ use std::collections::BTreeSet;
 
 use crate::rows::{Group, Row};
 
-/// Another target with a rank that neither does better nor worse, as far as is known.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Tie {
-    pub(crate) target: String,
-    /// Whether the two were shown to be the same; else they are too close to call.
-    pub(crate) same: bool,
-    /// Whether they share a rank; ties do not pass on.
-    pub(crate) shares_rank: bool,
-}
-
 impl Row<'_> {
     /// Those with another rank that are the same as it, or those that are too close to call with it.
     pub(crate) fn tied_across_ranks(&self, same: bool) -> impl Iterator<Item = &str> {
