@@ -31,15 +31,13 @@ pub(crate) fn failing<'a>(
     allowed: f64,
 ) -> Failing {
     let mut books = Accounting::default();
-    let (mut due_hung, mut slots_hung, mut slots) = (0, 0, 0.0);
+    let mut due_hung = 0;
     let mut found = Failing { allowed_share: allowed, ..Failing::default() };
     for load in loads {
         books.merge(&load.accounting);
         found.wrong_content = found.wrong_content.saturating_add(wrong_replies(load));
         found.unserved += u64::from(is_unserved(asked, load));
         due_hung = sum([due_hung, due_and_hung(load)]);
-        slots_hung = sum([slots_hung, hung(load).map_or(0, |it| it.requests)]);
-        slots += asked.load.slots();
         if let Some(stopped) = stopped(load) {
             found.stopped += 1;
             found.stopped_at_s.get_or_insert(stopped.after_s);
@@ -47,9 +45,7 @@ pub(crate) fn failing<'a>(
         }
     }
     found.failed_share = books.error_share();
-    // In a closed load who waits asks for nothing more: as one request of many he would hardly count, and leave the server to others.
-    let (hung, of) = if asked.is_closed() { (slots_hung, slots) } else { (due_hung, books.scheduled as f64) };
-    found.hung_share = if of > 0.0 { (hung as f64 / of).min(1.0) } else { 0.0 };
+    found.hung_share = if books.scheduled == 0 { 0.0 } else { due_hung as f64 / books.scheduled as f64 };
     Failing { bad: found.is_of_replies(), ..found }
 }
 
@@ -64,6 +60,14 @@ pub fn answer_is_bad(judged: &Judged) -> bool {
             analysis.gates.iter().any(is_broken) || any_bad(new.map(|of| &of.cell))
         }
     }
+}
+
+/// Which share of the requests that closed loads keep in flight hung, 0 to 1; 0 under an open load. Who waits there asks for nothing more:
+/// as one request of many he would hardly count, and leaves the server to the others.
+pub(crate) fn hung_in_flight<'a>(asked: &Asked<'_>, loads: impl IntoIterator<Item = &'a Measurement>) -> f64 {
+    let of = |load: &Measurement| (hung(load).map_or(0, |it| it.requests) as f64, asked.load.slots());
+    let (hung, slots) = loads.into_iter().map(of).fold((0.0, 0.0), |(hung, all), (some, of)| (hung + some, all + of));
+    if asked.is_closed() && slots > 0.0 { f64::min(hung / slots, 1.0) } else { 0.0 }
 }
 
 /// Whether nothing was served although something was asked, and the generator was there to see it.

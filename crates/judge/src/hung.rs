@@ -47,7 +47,7 @@ mod tests {
     use super::*;
     use crate::testing::{Session, measurement};
     use crate::thresholds::ALLOWED_FAILURES;
-    use model::{Arrivals, Awaited, HalfCount, Interval, LoadModel, Mark, WindowCount};
+    use model::{Awaited, HalfCount, Interval, LoadModel, Mark, WindowCount};
 
     /// A load of 1,000 replies, the slowest of which took so long, and requests of these ages without one.
     fn load(slowest_s: f64, awaited: &[(u64, f64, f64)]) -> Measurement {
@@ -68,13 +68,8 @@ mod tests {
     }
 
     fn failing(load: &Measurement) -> model::Failing {
-        failing_of(LoadModel::Open { rate_per_s: 100.0, arrivals: Arrivals::Constant }, load)
-    }
-
-    fn failing_of(model: LoadModel, load: &Measurement) -> model::Failing {
-        let mut cell = Session::new().cell("a", 100.0).plan().cells[0].clone();
-        (cell.load.model, cell.load.connections) = (model, 200);
-        crate::failing::failing(&Asked::from(&cell), [load], ALLOWED_FAILURES)
+        let plan = Session::new().cell("a", 100.0).plan();
+        crate::failing::failing(&Asked::from(&plan.cells[0]), [load], ALLOWED_FAILURES)
     }
 
     #[test]
@@ -125,10 +120,12 @@ mod tests {
         let of = |number: u64| {
             let mut of_warm_up = load(0.01, &[(number, 1.5, 2.9)]);
             of_warm_up.accounting.in_flight_at_end = 0;
-            failing_of(LoadModel::Closed, &of_warm_up)
+            let mut cell = Session::new().cell("a", 100.0).plan().cells[0].clone();
+            (cell.load.model, cell.load.connections) = (LoadModel::Closed, 200);
+            crate::failing::hung_in_flight(&Asked::from(&cell), [&of_warm_up])
         };
-        assert_eq!((of(2).bad, of(3).bad), (false, true), "of 200 in flight");
-        assert!((of(3).hung_share - 0.015).abs() < 1e-9);
+        assert!((of(3) - 0.015).abs() < 1e-9, "of 200 in flight");
+        assert_eq!(of(300), 1.0);
     }
 
     #[test]

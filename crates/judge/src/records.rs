@@ -286,7 +286,8 @@ impl<'a> Records<'a> {
         let find = || {
             let used: Vec<&Launch> = self.launches(cell).collect();
             let everywhere: Vec<&Launch> = self.everywhere(cell).collect();
-            Joint::of(&Asked::from(&self.plan.cells[cell]), &used, &everywhere, self.plan.allow_failures)
+            let is_compared = self.plan.comparison.is_some();
+            Joint::of(&Asked::from(&self.plan.cells[cell]), (&used, &everywhere), self.plan.allow_failures, is_compared)
         };
         self.together[cell].get_or_init(find)
     }

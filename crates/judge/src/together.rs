@@ -1,7 +1,7 @@
 use model::{Code, Failing, Measurement, ObservedSecond, sum};
 
 use crate::asked::Asked;
-use crate::failing::{failing, wrong_replies};
+use crate::failing::{failing, hung_in_flight, wrong_replies};
 use crate::launch::Launch;
 use crate::limit::nothing_completed;
 use crate::statistics::{Interval, geometric_interval, mean};
@@ -24,14 +24,19 @@ pub(crate) struct Joint {
 impl Joint {
     /// What they say under the load that was `asked`: `launches` are those that count, `everywhere` has those that
     /// were set aside or made again, and the twin's, too;
-    /// `allowed` is the share of requests that may fail, 0 to 1.
-    pub(crate) fn of(asked: &Asked<'_>, launches: &[&Launch], everywhere: &[&Launch], allowed: f64) -> Self {
+    /// `allowed` is the share of requests that may fail, 0 to 1. Of what is compared the clients that are left waiting count.
+    pub(crate) fn of(
+        asked: &Asked<'_>,
+        (launches, everywhere): (&[&Launch], &[&Launch]),
+        allowed: f64,
+        is_compared: bool,
+    ) -> Self {
         let valid: Vec<&Launch> = launches.iter().copied().filter(|launch| launch.judgement.is_valid()).collect();
         let used = if valid.is_empty() { launches } else { &valid };
         Joint {
             gain: gain(&valid),
             gain_of_cpu: gain_of_cpu(&valid),
-            failing: fared(asked, used, everywhere, allowed),
+            failing: fared(asked, (used, everywhere), allowed, is_compared),
             stalls_at_pauses: stalls_at_pauses(&valid, everywhere),
         }
     }
@@ -88,7 +93,12 @@ fn gain_of_cpu(valid: &[&Launch]) -> Option<Interval> {
 /// all wrong does not show 0. What one launch is enough for counts wherever it was seen, in those of the twin, of blocks
 /// that were set aside, and in those made in slices that were made again alone, too: the launches that a server survived must not
 /// speak for it. Wrong content and a server that died void their launch.
-fn fared(asked: &Asked<'_>, launches: &[&Launch], everywhere: &[&Launch], allowed: f64) -> Failing {
+fn fared(
+    asked: &Asked<'_>,
+    (launches, everywhere): (&[&Launch], &[&Launch]),
+    allowed: f64,
+    is_compared: bool,
+) -> Failing {
     let any_valid = launches.iter().any(|launch| launch.judgement.is_valid());
     let of = |all: &[&Launch], is_told_by: fn(&Launch) -> bool| {
         let used = all.iter().filter(|launch| launch.judgement.is_valid() || !any_valid || is_told_by(launch));
@@ -96,7 +106,10 @@ fn fared(asked: &Asked<'_>, launches: &[&Launch], everywhere: &[&Launch], allowe
     };
     let wrong_content = sum(everywhere.iter().filter_map(|launch| launch.measured()).map(wrong_replies));
     let died = everywhere.iter().filter(|launch| launch.record.died().is_some()).count() as u64;
-    let Failing { failed_share, hung_share, .. } = of(launches, |_| false);
+    let Failing { failed_share, mut hung_share, .. } = of(launches, |_| false);
+    if is_compared {
+        hung_share = hung_share.max(hung_in_flight(asked, launches.iter().filter_map(|launch| launch.measured())));
+    }
     let seen = Failing { failed_share, hung_share, wrong_content, died, ..of(everywhere, tells_in_slices) };
     Failing { bad: seen.is_of_replies() || died > 0, ..seen }
 }

@@ -57,8 +57,8 @@ pub struct Failing {
     /// Windows in which nothing was served at all, though the generator was there to see it.
     #[serde(skip_serializing_if = "is_zero")]
     pub unserved: u64,
-    /// Share of the requests that were due, 0 to 1, that never got a reply, long after others had theirs: not among the failed. In a
-    /// closed load of those that it keeps in flight.
+    /// Share of the requests that were due, 0 to 1, that never got a reply, long after others had theirs: not among the failed. Of a
+    /// comparison under a closed load of those that this keeps in flight, if that is more.
     #[serde(skip_serializing_if = "is_none")]
     pub hung_share: f64,
     /// Launches in which the server's process ended under load.

@@ -154,7 +154,7 @@ fn hung(page: &mut Page, validity: &Validity) {
     let Failing { hung_share, allowed_share, .. } = validity.failing;
     let share = match hung_share > allowed_share {
         true => {
-            format!(" (a share of {}, over the {} allowed)", percent(hung_share), percent(allowed_share))
+            format!(" ({} of the requests, over the {} allowed)", percent(hung_share), percent(allowed_share))
         }
         false => String::new(),
     };

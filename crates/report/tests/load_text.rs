@@ -152,7 +152,10 @@ fn requests_that_hang_are_said_with_what_failed() {
     let json = load_json(&load.spec, &load.validity, &load.measured, &load.measured.steps, &origin());
     assert!(json.contains("\"awaited\": [") && json.contains("\"cure\": \"time-out\""), "{json}");
     let shown = text(&loads::open_with_hung(50)).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(shown.contains("--timeout would count it as failed (a share of 2 %, over the 1 % allowed)"), "{shown}");
+    assert!(
+        shown.contains("--timeout would count it as failed (2 % of the requests, over the 1 % allowed)"),
+        "{shown}"
+    );
     assert!(loads::open_with_hung(50).validity.failing.bad && !loads::open_with_hung(100).validity.failing.bad);
 }
 

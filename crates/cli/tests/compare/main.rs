@@ -101,7 +101,13 @@ fn the_other_way_round_it_is_faster_and_the_comment_says_so() {
     let arguments = compare(&["--rev", "slow", "--rev", "main", "--gate", "throughput>-5%", "--format", "markdown"]);
     let outcome = lab.bourdon_in(&lab.path().join("app"), &arguments).exits(0);
     assert_clean(&lab);
-    outcome.shows(&["### Is main (", "**Better: throughput ", " times (", "| throughput |", "**passed** `throughput>-5%"]);
+    outcome.shows(&[
+        "### Is main (",
+        "**Better: throughput ",
+        " times (",
+        "| throughput |",
+        "**passed** `throughput>-5%",
+    ]);
 }
 
 #[test]
