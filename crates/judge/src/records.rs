@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Accounting, Cell, LimitCause, Mark, Metric, Plan, Rotated, TrialRecord, Why};
 
-use crate::asked::Asked;
 use crate::launch::{ByCell, Launch};
 use crate::made::Made;
 use crate::thresholds::{
@@ -286,8 +285,7 @@ impl<'a> Records<'a> {
         let find = || {
             let used: Vec<&Launch> = self.launches(cell).collect();
             let everywhere: Vec<&Launch> = self.everywhere(cell).collect();
-            let is_compared = self.plan.comparison.is_some();
-            Joint::of(&Asked::from(&self.plan.cells[cell]), (&used, &everywhere), self.plan.allow_failures, is_compared)
+            Joint::of(self.plan, cell, (&used, &everywhere))
         };
         self.together[cell].get_or_init(find)
     }

@@ -1,4 +1,4 @@
-use model::{Code, Failing, Measurement, ObservedSecond, sum};
+use model::{Code, Failing, Measurement, ObservedSecond, Plan, sum};
 
 use crate::asked::Asked;
 use crate::failing::{failing, hung_in_flight, wrong_replies};
@@ -22,21 +22,16 @@ pub(crate) struct Joint {
 }
 
 impl Joint {
-    /// What they say under the load that was `asked`: `launches` are those that count, `everywhere` has those that
-    /// were set aside or made again, and the twin's, too;
-    /// `allowed` is the share of requests that may fail, 0 to 1. Of what is compared the clients that are left waiting count.
-    pub(crate) fn of(
-        asked: &Asked<'_>,
-        (launches, everywhere): (&[&Launch], &[&Launch]),
-        allowed: f64,
-        is_compared: bool,
-    ) -> Self {
+    /// What the launches of a cell of the plan say: those that count, and everywhere, with those that were set aside or made again, and the
+    /// twin's, too. Of what is compared the clients that are left waiting count.
+    pub(crate) fn of(plan: &Plan, cell: usize, (launches, everywhere): (&[&Launch], &[&Launch])) -> Self {
+        let (asked, is_compared) = (Asked::from(&plan.cells[cell]), plan.comparison.is_some());
         let valid: Vec<&Launch> = launches.iter().copied().filter(|launch| launch.judgement.is_valid()).collect();
         let used = if valid.is_empty() { launches } else { &valid };
         Joint {
             gain: gain(&valid),
             gain_of_cpu: gain_of_cpu(&valid),
-            failing: fared(asked, (used, everywhere), allowed, is_compared),
+            failing: fared(&asked, (used, everywhere), plan.allow_failures, is_compared),
             stalls_at_pauses: stalls_at_pauses(&valid, everywhere),
         }
     }
