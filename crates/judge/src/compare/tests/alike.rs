@@ -18,7 +18,7 @@ fn gated(gates: &str, session: &Session, of_cells: &[usize], are_revisions: bool
     judged(gates, session.draft(), &trials, are_revisions)
 }
 
-fn judged(gates: &str, mut draft: Draft, trials: &[TrialRecord], are_revisions: bool) -> CompareAnalysis {
+pub(super) fn judged(gates: &str, mut draft: Draft, trials: &[TrialRecord], are_revisions: bool) -> CompareAnalysis {
     let of = |target: &str| ComparedRevision {
         target: target.to_owned(),
         repository: "/r".into(),

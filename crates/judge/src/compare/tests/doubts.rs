@@ -1,6 +1,6 @@
 //! What may be doubted of a figure takes its verdict back.
 
-use model::{Measurement, Rotation, Slice};
+use model::{Awaited, Measurement, Rotation, Slice};
 use report::claim_notes;
 
 use super::*;
@@ -420,4 +420,20 @@ fn who_stalls_whenever_the_load_pauses_is_not_better_for_what_it_did_alone() {
     );
     assert_eq!(throughput(150.0, 12, 60), (Faster, None), "alone it waits as often, and its figures have that");
     assert_eq!(throughput(50.0, 12, 0), (Slower, None), "who is slower even so is slower");
+}
+
+#[test]
+fn who_leaves_half_of_the_clients_waiting_is_bad_where_it_is_compared() {
+    let session = session(150.0, 100.0, 0.005);
+    let mut trials = session.records();
+    for measured in trials.iter_mut().filter(|trial| trial.cell == 0).filter_map(|trial| trial.measurement.as_mut()) {
+        measured.slowest_reply_s = Some(0.01);
+        measured.awaited = vec![Awaited { requests: 5, youngest_s: 1.5, oldest_s: 2.9 }];
+    }
+    let compared = alike::judged("p99<+5%", session.draft(), &trials, false);
+    let new = compared.cells.iter().find(|of| of.arm == Arm::New).unwrap();
+    assert!(new.cell.failing.bad && new.cell.failing.hung_share > 0.01, "{:?}", new.cell.failing);
+    assert_eq!(row(&compared, Metric::P50).withheld, Some(Withheld::Failing));
+    let run = crate::analyse(&session.plan(), &Environment::default(), &trials);
+    assert!(run.cells.iter().all(|cell| !cell.failing.bad), "a run asks about servers that leave some waiting, too");
 }
