@@ -259,7 +259,7 @@ fn begun(lab: &Lab, arguments: &[&str]) -> (Started, Record) {
     let mut started = lab.start_in(&lab.path().join("app"), arguments);
     let record = started.until("the first trial", || {
         let records = lab.records_in("app/runs");
-        records.into_iter().next().filter(|record| !record.trials().is_empty())
+        records.into_iter().next().filter(|record| record.lines() > 0)
     });
     (started, record)
 }
