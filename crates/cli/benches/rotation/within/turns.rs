@@ -12,9 +12,6 @@ const MS: u64 = 1_000_000;
 /// A slice's length.
 const SLICE_NS: u64 = 250 * MS;
 
-/// So many rounds of one condition follow each other.
-const RUN: usize = 4;
-
 /// What a round is like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Condition {
@@ -47,13 +44,13 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// Rounds of both conditions in the order A B B A, runs of one condition four long, and those of the last at the end. A
-    /// record has at most 120 steps of a launch.
+    /// Rounds of both conditions in the order A B B A, and those of the last at the end. A condition holds for two rounds at most,
+    /// since a shared machine's speed changes within a second. A record has at most 120 steps of a launch.
     pub(super) fn new([first, second]: [Condition; 2], last: Option<Condition>, plan: &Plan) -> Self {
-        let runs = if is_smoke() { 4 } else { 24 };
-        let of_run = |run: usize| if matches!(run % 4, 0 | 3) { first } else { second };
-        let ended = last.map_or(0, |_| runs * RUN / 4);
-        let mut conditions: Vec<Condition> = (0..runs * RUN).map(|round| of_run(round / RUN)).collect();
+        let rounds = if is_smoke() { 16 } else { 96 };
+        let of_round = |round: usize| if matches!(round % 4, 0 | 3) { first } else { second };
+        let ended = last.map_or(0, |_| rounds / 4);
+        let mut conditions: Vec<Condition> = (0..rounds).map(of_round).collect();
         conditions.extend(last.into_iter().cycle().take(ended));
         let warm_within_ns = plan.targets.iter().map(|target| target.launch.warm_within_ns).max().unwrap_or(0);
         let warm_up_ns = if is_smoke() { 500 * MS } else { warm_within_ns.max(2_000 * MS) };
@@ -65,14 +62,14 @@ impl Steps {
             seed: u64::from(round),
         };
         let warm_up = [(0, 0, warm_up_ns), (1, 0, warm_up_ns), (0, 0, SLICE_NS), (1, 0, SLICE_NS)];
-        let of_round = |(round, condition): (u32, &Condition)| {
+        let turns_of = |(round, condition): (u32, &Condition)| {
             let window_ns = if *condition == Condition::TwiceAsLong { 2 * SLICE_NS } else { SLICE_NS };
             // B has its slice before A's.
             let launches: &[usize] =
                 if matches!(condition, Condition::Alive | Condition::TwiceAsLong) { &[1, 0] } else { &[0] };
             launches.iter().map(move |launch| (*launch, round, window_ns))
         };
-        let counted = (1..).zip(&conditions).flat_map(of_round);
+        let counted = (1..).zip(&conditions).flat_map(turns_of);
         Self { turns: warm_up.into_iter().chain(counted).map(turn).collect(), conditions }
     }
 
