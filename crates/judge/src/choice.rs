@@ -266,4 +266,57 @@ mod tests {
         with(&mut analysis, ComparisonVerdict::Same);
         assert_eq!(named(&by_throughput(&analysis)), (Standing::Same, vec!["a", "b"]));
     }
+
+    #[test]
+    fn a_lone_winner_beside_one_of_which_no_launch_counts_is_undecided() {
+        let mut analysis = analysis();
+        analysis.groups.iter_mut().flat_map(|group| &mut group.ranks).for_each(|rank| rank.rank = None);
+        analysis.cells[2].trials = 0;
+        assert_eq!(named(&by_throughput(&analysis)), (Standing::Undecided, vec![]), "nobody knows how c would have done");
+        analysis.cells[2].failing.bad = true;
+        assert_eq!(named(&by_throughput(&analysis)), (Standing::One, vec!["a"]), "c failed");
+    }
+
+    #[test]
+    fn who_ranks_below_a_reconstruction_alone_may_be_first() {
+        let mut analysis = analysis();
+        analysis.reconstructions =
+            vec![model::Reconstruction { target: "a".to_owned(), text: "the model of 2016".to_owned() }];
+        let b_leads = analysis.comparisons.iter().any(|of| of.a == "b" && of.b == "c");
+        let mut with = |verdict| {
+            let b_and_c = |of: &&mut Comparison| of.a != "a" && of.b != "a";
+            analysis.comparisons.iter_mut().filter(b_and_c).for_each(|of| of.verdict = verdict);
+            for rank in analysis.groups.iter_mut().flat_map(|group| &mut group.ranks) {
+                rank.rank = [("a", 1), ("c", 2)].iter().find(|(target, _)| rank.target == *target).map(|(_, rank)| *rank);
+            }
+            by_throughput(&analysis)
+        };
+        let open = with(ComparisonVerdict::Inconclusive);
+        assert_eq!(named(&open), (Standing::Undecided, vec!["b", "c"]), "c is below a alone");
+        let better = if b_leads { ComparisonVerdict::Faster } else { ComparisonVerdict::Slower };
+        assert_eq!(named(&with(better)), (Standing::One, vec!["b"]), "c is worse than b");
+    }
+
+    #[test]
+    fn what_puts_work_off_until_pauses_puts_nobody_out_by_its_p99() {
+        let mut analysis = analysis();
+        analysis.groups.iter_mut().flat_map(|group| &mut group.ranks).for_each(|rank| rank.rank = None);
+        let unit = analysis.cells[0].latency_us.p99.unit;
+        let known = |low, estimate, high| Measured { low, estimate, high, unit };
+        analysis.cells[0].latency_us.p99 = known(Some(800.0), Some(900.0), Some(1_000.0));
+        for cell in &mut analysis.cells[1..] {
+            cell.latency_us.p99 = known(None, None, None);
+            cell.latency_us.p90 = known(Some(2_000.0), Some(2_100.0), Some(2_200.0));
+        }
+        let by_p99 = |analysis: &Analysis| {
+            let choice = choices(analysis).into_iter().find(|choice| choice.metric == Metric::P99).unwrap();
+            (choice.best.clone(), choice.above.iter().map(|out| out.target.clone()).collect::<Vec<_>>())
+        };
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        analysis.comparisons.iter_mut().for_each(|of| of.verdict = ComparisonVerdict::Inconclusive);
+        assert_eq!(by_p99(&analysis), (names(&["a"]), names(&["b", "c"])));
+        let of_a = |of: &&mut Comparison| of.a == "a" || of.b == "a";
+        analysis.comparisons.iter_mut().filter(of_a).for_each(|of| of.withheld = Some(Withheld::Pauses));
+        assert_eq!(by_p99(&analysis), (names(&["a", "b", "c"]), names(&[])));
+    }
 }
