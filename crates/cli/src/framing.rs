@@ -25,7 +25,8 @@ pub(crate) fn too_much_at_once(mix: &Mix, pipeline: u16, depth_of: &str) -> Opti
 
 /// Whether that is a method to measure with: an upper-case word, and no tunnel.
 pub(crate) fn is_method(text: &str) -> bool {
-    let is_word = !text.is_empty() && text.chars().all(|c| c.is_ascii_uppercase() || c == '-');
+    let is_word = text.starts_with(|c: char| c.is_ascii_uppercase());
+    let is_word = is_word && text.chars().all(|c| c.is_ascii_uppercase() || c == '-');
     is_word && text != "CONNECT"
 }
 
@@ -33,7 +34,8 @@ pub(crate) fn is_method(text: &str) -> bool {
 pub(crate) fn as_method(text: &str) -> String {
     match text.trim().to_ascii_uppercase() {
         connect if connect == "CONNECT" => "CONNECT would open a tunnel; use another method".to_owned(),
-        upper => format!("methods are upper-case words: `{upper}`"),
+        upper if is_method(&upper) => format!("methods are upper-case words: `{upper}`"),
+        _ => "methods are words of upper-case letters and hyphens, such as `POST`".to_owned(),
     }
 }
 

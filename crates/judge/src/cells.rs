@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use model::{
     CellAnalysis, CellBehind, CellCourse, CellHandshakes, CellLatency, CellLoad, CellProfile, CellRemarks, Coldness,
-    Died, Invariant, InvariantCheck, LatencySummary, Launches, LimitCode, Mark, MarkCause, MarkNote, Measured,
+    Died, Invariant, InvariantCheck, LatencySummary, Launches, LimitCode, Load, Mark, MarkCause, MarkNote, Measured,
     Measurement, MemoryCount, Metric, NS_PER_S, Observation, Population, Profile, ProfiledBy, ProfiledFunction,
-    Rotated, TlsUse, Unit, sum,
+    Rotated, TlsUse, Unit, WeightedRequest, sum,
 };
 
 use crate::asked::Asked;
@@ -35,6 +35,15 @@ impl Records<'_> {
     }
 }
 
+fn load(asked: &Load) -> CellLoad {
+    let line = |one: &WeightedRequest| format!("{} {}", one.request.method, one.request.path);
+    CellLoad {
+        requests: asked.mix.requests().iter().map(line).collect(),
+        connections: asked.connections,
+        rate_per_s: asked.rate_per_s(),
+    }
+}
+
 /// Analyses one cell of the plan.
 pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
     let cell = &records.plan.cells[index];
@@ -48,7 +57,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
     let launches = cell_launches::of(records, index);
     let mut analysis = CellAnalysis {
         levels: cell.levels.clone(),
-        load: Some(CellLoad { connections: cell.load.connections, rate_per_s: cell.load.rate_per_s() }),
+        load: Some(load(&cell.load)),
         trials: valid as u32,
         void: (records.launches(index).count() - valid) as u32,
         set_aside: records.repeated().values().filter(|block| block.contains_key(&(index, false))).count() as u32,

@@ -272,7 +272,11 @@ mod tests {
         let mut analysis = analysis();
         analysis.groups.iter_mut().flat_map(|group| &mut group.ranks).for_each(|rank| rank.rank = None);
         analysis.cells[2].trials = 0;
-        assert_eq!(named(&by_throughput(&analysis)), (Standing::Undecided, vec![]), "nobody knows how c would have done");
+        assert_eq!(
+            named(&by_throughput(&analysis)),
+            (Standing::Undecided, vec![]),
+            "nobody knows how c would have done"
+        );
         analysis.cells[2].failing.bad = true;
         assert_eq!(named(&by_throughput(&analysis)), (Standing::One, vec!["a"]), "c failed");
     }
@@ -287,7 +291,8 @@ mod tests {
             let b_and_c = |of: &&mut Comparison| of.a != "a" && of.b != "a";
             analysis.comparisons.iter_mut().filter(b_and_c).for_each(|of| of.verdict = verdict);
             for rank in analysis.groups.iter_mut().flat_map(|group| &mut group.ranks) {
-                rank.rank = [("a", 1), ("c", 2)].iter().find(|(target, _)| rank.target == *target).map(|(_, rank)| *rank);
+                rank.rank =
+                    [("a", 1), ("c", 2)].iter().find(|(target, _)| rank.target == *target).map(|(_, rank)| *rank);
             }
             by_throughput(&analysis)
         };

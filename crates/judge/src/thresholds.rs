@@ -352,7 +352,7 @@ pub const HUNG: f64 = 3.0;
 pub const SILENCE_REPLIES: f64 = 10.0;
 
 /// Slices from which on it is told that most of a target's had requests that waited too long. A choice: two blocks have as many at
-/// least, and of so many that are slow by chance one time in ten, three are so one time in 270.
+/// least, and of four that are slow by chance one time in ten, three are so one time in 270 (of five, one time in 117).
 pub const SLICES_TOLD: u32 = 4;
 
 /// Launches, all of whose servers ended under load or served nothing, after which no other is made. A choice: one may be an

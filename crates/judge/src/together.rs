@@ -1,11 +1,12 @@
-use model::{Code, Failing, Measurement, ObservedSecond, Plan, sum};
+use model::{Code, Failing, Measurement, ObservedSecond, Plan, Slice, sum};
 
 use crate::asked::Asked;
 use crate::failing::{failing, hung_in_flight, wrong_replies};
+use crate::hung::hung;
 use crate::launch::Launch;
 use crate::limit::nothing_completed;
 use crate::statistics::{Interval, geometric_interval, mean};
-use crate::thresholds::{CONFIDENCE, SLICE_DRAIN_S, SLICES_TOLD, THROUGHPUT_CHANGE};
+use crate::thresholds::{CONFIDENCE, SLICE_DRAIN_S, SLICES_TOLD, SPILL, THROUGHPUT_CHANGE};
 use crate::{slices, steps};
 
 /// What the launches of a cell say together that is in doubt of each of them.
@@ -17,8 +18,11 @@ pub(crate) struct Joint {
     pub(crate) gain_of_cpu: Option<Interval>,
     /// How their requests fared.
     pub(crate) failing: Failing,
-    /// Whether requests waited long in most slices, for which it was made again alone, where none did.
+    /// Whether requests waited long in most slices, for which it was made again alone, where they seldom did.
     pub(crate) stalls_at_pauses: bool,
+    /// How much CPU the target used in slices of others for each second that it used in its own, before it was launched alone; 0 where
+    /// that is next to nothing.
+    pub(crate) put_off: f64,
 }
 
 impl Joint {
@@ -33,22 +37,35 @@ impl Joint {
             gain_of_cpu: gain_of_cpu(&valid),
             failing: fared(&asked, (used, everywhere), plan.allow_failures, is_compared),
             stalls_at_pauses: stalls_at_pauses(&valid, everywhere),
+            put_off: put_off(everywhere),
         }
     }
 }
 
 /// Whether in most slices requests waited longer for their replies than a slice waits for them, and in the windows of launches alone,
-/// which never pause, not in half of the seconds: then it does something when the load pauses, which may be what it put off. A
-/// server that stalls so often of its own accord does so alone, too. Slices in which others had the CPUs say nothing of it.
+/// which never pause, the p99 did so in fewer than half of the seconds: then it does something when the load pauses, which may be what
+/// it put off. A server that stalls so often of its own accord does so alone, too, and who never answers some clients leaves no more of
+/// them at the end of a slice. Slices in which others had the CPUs say nothing of it.
 fn stalls_at_pauses(valid: &[&Launch], everywhere: &[&Launch]) -> bool {
     let count = |(slow, all): (u32, u32), is_slow: bool| (slow + u32::from(is_slow), all + 1);
     let quiet = everywhere.iter().flat_map(|launch| slices::quiet(launch.measured(), launch.record));
-    let (slow, all) = quiet.map(|slice| slice.not_drained > 0).fold((0, 0), count);
-    let alone = valid.iter().filter(|launch| launch.rounds.is_none()).filter_map(|launch| launch.measured());
-    let seconds = alone.flat_map(|load| load.steps.iter().filter(|step| step.at_s >= 0.0));
-    let is_slow = |second: &model::Interval| second.slowest_reply_us().is_none_or(|us| us > SLICE_DRAIN_S * 1e6);
+    let alone = || valid.iter().filter(|launch| launch.rounds.is_none()).filter_map(|launch| launch.measured());
+    let never_answered = alone().filter_map(hung).map(|it| it.requests).max().unwrap_or(0);
+    let (slow, all) = quiet.map(|slice| slice.not_drained > never_answered).fold((0, 0), count);
+    let seconds = alone().flat_map(|load| load.steps.iter().filter(|step| step.at_s >= 0.0));
+    let is_slow = |second: &model::Interval| second.p99_us.is_none_or(|us| us > SLICE_DRAIN_S * 1e6);
     let (slow_alone, all_alone) = seconds.map(is_slow).fold((0, 0), count);
     2 * slow > all && all >= SLICES_TOLD && 2 * slow_alone < all_alone
+}
+
+/// What a target that cannot go round used of a CPU in slices of others, ÷ what it used in its own: what a load that never pauses may
+/// never let it do. Slices in which others had the CPUs say nothing of it.
+fn put_off(everywhere: &[&Launch]) -> f64 {
+    let quiet: Vec<_> = everywhere.iter().flat_map(|launch| slices::quiet(launch.measured(), launch.record)).collect();
+    let sum = |of: fn(&Slice) -> f64| quiet.iter().map(|slice| of(slice)).sum::<f64>();
+    let (idle_cpu_s, idle_s) = (sum(|slice| slice.idle_cpu_s), sum(|slice| slice.idle_s));
+    let own_s = sum(|slice| slice.cpu_s);
+    if own_s > 0.0 && idle_cpu_s > SPILL * idle_s { sum(Slice::put_off_s) / own_s } else { 0.0 }
 }
 
 /// By how much the servers were slower in the first half of their windows than in the second, where that is more than
@@ -101,11 +118,11 @@ fn fared(
     };
     let wrong_content = sum(everywhere.iter().filter_map(|launch| launch.measured()).map(wrong_replies));
     let died = everywhere.iter().filter(|launch| launch.record.died().is_some()).count() as u64;
-    let Failing { failed_share, mut hung_share, .. } = of(launches, |_| false);
-    if is_compared {
-        hung_share = hung_share.max(hung_in_flight(asked, launches.iter().filter_map(|launch| launch.measured())));
-    }
-    let seen = Failing { failed_share, hung_share, wrong_content, died, ..of(everywhere, tells_in_slices) };
+    let Failing { failed_share, hung_share, .. } = of(launches, |_| false);
+    let clients = || hung_in_flight(asked, launches.iter().filter_map(|launch| launch.measured()));
+    let hung_clients_share = if is_compared { clients() } else { 0.0 };
+    let of_requests = Failing { failed_share, hung_share, hung_clients_share, ..of(everywhere, tells_in_slices) };
+    let seen = Failing { wrong_content, died, ..of_requests };
     Failing { bad: seen.is_of_replies() || died > 0, ..seen }
 }
 

@@ -107,9 +107,12 @@ pub struct SessionAnalysis {
     pub cpus: Option<CpuShare>,
 }
 
-/// How much a cell is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+/// What a cell is asked, and how much.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellLoad {
+    /// Method and path of each request, `GET /rest/hello`; empty in analyses of earlier versions.
+    #[serde(default)]
+    pub requests: Vec<String>,
     /// Over so many connections.
     pub connections: u32,
     /// So many requests a second; null where each connection asks again once it has its reply.

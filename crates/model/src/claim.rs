@@ -398,7 +398,7 @@ pub enum ClaimDoubt {
         #[serde(default)]
         waited: f64,
     },
-    /// In slices its requests waited long, alone none does: what it puts off until the load pauses is in no figure.
+    /// Before it was launched alone, it did much when the load paused: what it puts off until then is in no figure.
     Pauses {
         /// Which server.
         server: Cell,

@@ -57,10 +57,13 @@ pub struct Failing {
     /// Windows in which nothing was served at all, though the generator was there to see it.
     #[serde(skip_serializing_if = "is_zero")]
     pub unserved: u64,
-    /// Share of the requests that were due, 0 to 1, that never got a reply, long after others had theirs: not among the failed. Of a
-    /// comparison under a closed load of those that this keeps in flight, if that is more.
+    /// Share of the requests that were due, 0 to 1, that never got a reply, long after others had theirs: not among the failed.
     #[serde(skip_serializing_if = "is_none")]
     pub hung_share: f64,
+    /// Those that hung, of a comparison under a closed load, ÷ the requests that this keeps in flight, 0 to 1: who waits there asks
+    /// for nothing more.
+    #[serde(skip_serializing_if = "is_none")]
+    pub hung_clients_share: f64,
     /// Launches in which the server's process ended under load.
     #[serde(skip_serializing_if = "is_zero")]
     pub died: u64,
@@ -70,9 +73,14 @@ pub struct Failing {
 }
 
 impl Failing {
-    /// Whether more failed than may, or failed and never got a reply.
+    /// Whether more failed than may, or failed and never got a reply, or more clients were left waiting.
     pub fn is_of_many(&self) -> bool {
-        self.failed_share + self.hung_share > self.allowed_share
+        self.failed_share + self.hung_share > self.allowed_share || self.is_of_clients()
+    }
+
+    /// Whether more clients of a closed load were left waiting than requests may fail.
+    pub fn is_of_clients(&self) -> bool {
+        self.hung_clients_share > self.allowed_share
     }
 
     /// Whether a launch was silent: nothing was served in it, or the server stopped answering.

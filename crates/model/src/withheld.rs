@@ -30,7 +30,7 @@ pub enum Withheld {
     Spill,
     /// One of them did much when it was woken before its slices, and whether its requests would cause that alone is not known.
     Waking,
-    /// In slices requests of one of them waited long, alone none does: what it puts off until the load pauses is in no figure.
+    /// Before it was launched alone, one of them did much when the load paused: what it puts off until then is in no figure.
     Pauses,
     /// The latency holds much of the generator's own.
     Lateness,

@@ -7,6 +7,7 @@ use model::{
     Mark, Measured, Metric, ReplySizes, RevisionContent, SameServer, VoidTrial, Withheld, alike,
 };
 
+use crate::asked_words;
 use crate::asker::{Asker, Knob};
 use crate::bad::{self, Bad};
 use crate::blanks::{cpu_words, memory_words, peak_words};
@@ -56,7 +57,7 @@ pub(crate) fn header(analysis: &CompareAnalysis) -> Vec<String> {
     };
     let environment = &analysis.environment;
     let mut parts = vec![how];
-    parts.extend(words::load(analysis.cells.iter().map(|of| &of.cell)));
+    parts.extend(asked_words::load(analysis.cells.iter().map(|of| &of.cell)));
     parts.push(machine(environment));
     parts.extend(cpu_words::on_one(&analysis.session));
     parts.push(environment.started_at.date().to_string());
@@ -101,6 +102,7 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
     let mut said: Vec<String> = (!differences.is_empty()).then_some(differ).into_iter().collect();
     said.extend(analysis.same.as_ref().map(same_server));
     said.extend(bad::behind(&named(analysis)));
+    said.extend(bad::few(&named(analysis)));
     said.extend(rotation_words::of_cells(&named(analysis), false));
     said.extend(rotation_words::margin(analysis));
     if analysis.is_of_loads() {

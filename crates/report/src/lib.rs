@@ -4,6 +4,7 @@
 //! files in `tests/snapshots` guard each output; `INSTA_UPDATE=always cargo test -p bourdon-report` refreshes them.
 
 mod answer;
+mod asked_words;
 mod asker;
 mod audit_json;
 mod audit_text;

@@ -72,7 +72,7 @@ const WAITS_FROM_US: f64 = 5_000.0;
 /// another one than that of one long window.
 pub(crate) fn waiting(named: &[(String, &CellAnalysis)]) -> Option<String> {
     let waits = |cell: &CellAnalysis| {
-        let is_closed = cell.load.is_some_and(|load| load.rate_per_s.is_none());
+        let is_closed = cell.load.as_ref().is_some_and(|load| load.rate_per_s.is_none());
         let is_sliced = matches!(cell.rotation, Some(Rotated::Together { .. }));
         let used = cell.cpu_us_per_request.estimate.zip(cell.throughput.estimate).map(|(us, rate)| us * rate / 1e6);
         let is_idle = used.is_some_and(|cpus| cpus < WAITS_BELOW) && !cell.cpu_at_least && !cell.at_least;

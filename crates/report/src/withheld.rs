@@ -72,8 +72,8 @@ fn few_requests(who: &str, are: bool) -> String {
 
 pub(crate) fn pauses(who: &str) -> String {
     format!(
-        "after pauses in the load requests of {who} waited longer than any did under steady load: what is put off until a \
-         pause is not counted"
+        "work that {who} may put off until the load pauses was seen between slices, and is not counted in launches \
+         alone, whose load never pauses"
     )
 }
 

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Analysis, Cell, CellAnalysis, CellLoad, Certainty, Comparison, Environment, Finding, LateCause, Mark, MarkNote,
-    Members, Pathology, SessionAnalysis, TrialCount, TrialStage, Unclassified, VoidTrial, alike,
+    Analysis, Cell, CellAnalysis, Certainty, Comparison, Environment, Finding, LateCause, Mark, MarkNote, Members,
+    Pathology, SessionAnalysis, TrialCount, TrialStage, Unclassified, VoidTrial, alike,
 };
 
+use crate::asked_words;
 use crate::asker::Asker;
 use crate::conditions::Conditions;
 use crate::cpu_words::{on_one, share};
-use crate::format::{counted, duration_us, elapsed, measured, number, seconds, thousands};
+use crate::format::{counted, duration_us, elapsed, measured, seconds, thousands};
 use crate::mark_words::{arm_words, mark_meaning, note_words};
 use crate::rank_words::several_tables;
 use crate::rate_words;
@@ -86,7 +87,7 @@ pub(crate) fn header(analysis: &Analysis) -> Vec<String> {
         (false, _) => vec![format!("{}{quick}", analysis.name), format!("{launches}, seed {}", analysis.seed)],
     };
     parts.extend(not_up(analysis.trials).into_iter().chain(set_aside(&analysis.session)));
-    parts.extend(load(analysis.cells.iter()));
+    parts.extend(asked_words::load(analysis.cells.iter()));
     parts.push(machine(&analysis.environment));
     parts.extend(on_one(&analysis.session));
     parts.push(analysis.environment.started_at.date().to_string());
@@ -104,18 +105,6 @@ pub(crate) fn not_up(count: TrialCount) -> Option<String> {
 pub(crate) fn set_aside(session: &SessionAnalysis) -> Option<String> {
     let blocks = session.repeated.len() as u64;
     (blocks > 0).then(|| format!("{} set aside: the machine was busy", counted(blocks, "block", "blocks")))
-}
-
-/// How much all of these are asked, where that is the same: `6,000 requests/s over 100 connections`.
-pub(crate) fn load<'a>(cells: impl Iterator<Item = &'a CellAnalysis>) -> Option<String> {
-    let mut loads: Vec<CellLoad> = cells.map(|cell| cell.load).collect::<Option<_>>()?;
-    loads.dedup();
-    let [CellLoad { connections, rate_per_s }] = loads[..] else { return None };
-    let connections = counted(connections.into(), "connection", "connections");
-    Some(match rate_per_s {
-        Some(rate) => format!("{} requests/s over {connections}", number(rate)),
-        None => format!("{connections}, as fast as they are answered"),
-    })
 }
 
 pub(crate) fn machine(environment: &Environment) -> String {

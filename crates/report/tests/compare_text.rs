@@ -94,6 +94,41 @@ fn shares_are_the_same_within_points() {
 }
 
 #[test]
+fn who_fails_no_more_than_it_may_and_whom_clients_wait_for_is_told_as_that() {
+    let mut analysis = revisions();
+    let is_new = |of: &&mut model::ComparedCell| of.arm == model::Arm::New;
+    let new = &mut analysis.cells.iter_mut().find(is_new).unwrap().cell;
+    (new.errors, new.failing.allowed_share) = (0.004_1, 0.01);
+    new.first_wrong = Some(model::WrongReply::new((Some(200), None), 500, Some((b"", 0))));
+    let few =
+        "0.41 % of the requests of new failed, of 1 % that may; the first: expected 200, got 500 with an empty body.";
+    assert!(said(&analysis).contains(few), "{}", said(&analysis));
+    analysis.cells.iter_mut().for_each(|of| of.cell.failing.allowed_share = 0.01);
+    let new = &mut analysis.cells.iter_mut().find(is_new).unwrap().cell;
+    (new.failing.hung_clients_share, new.failing.bad) = (0.5, true);
+    let clients =
+        "More than 1 % of the clients never got a whole reply (--allow-failures says how many may): new 50 %.";
+    assert!(said(&analysis).contains(clients), "{}", said(&analysis));
+}
+
+#[test]
+fn of_one_request_method_and_path_are_said_and_of_several_the_first() {
+    let asked = |of: fn(usize) -> Vec<&'static str>| {
+        let mut analysis = revisions();
+        for (at, of_arm) in analysis.cells.iter_mut().enumerate() {
+            let requests = of(at).into_iter().map(str::to_owned).collect();
+            of_arm.cell.load = Some(model::CellLoad { requests, connections: 50, rate_per_s: None });
+        }
+        said(&analysis)
+    };
+    let how = "50 connections, as fast as they are answered";
+    assert!(asked(|_| vec!["GET /rest/hello"]).contains(&format!(" GET /rest/hello, {how}")));
+    assert!(asked(|_| vec!["GET /a", "POST /b"]).contains(&format!(" GET /a and 1 other request, {how}")));
+    let differ = asked(|at| if at == 0 { vec!["GET /a"] } else { vec!["GET /b"] });
+    assert!(differ.contains(how) && !differ.contains("/a"), "{differ}");
+}
+
+#[test]
 fn what_became_of_the_gates_is_in_the_first_sentence() {
     let first = |verdicts: &[GateVerdict]| {
         let mut analysis = revisions();
@@ -338,7 +373,7 @@ fn of_servers_in_slices_that_wait_for_something_else_than_a_cpu_it_is_said_what_
         let mut analysis = revisions();
         for of in &mut analysis.cells {
             of.cell.rotation = Some(model::Rotated::Together { rounds: 40, slice_s: 0.25 });
-            of.cell.load = Some(model::CellLoad { connections: 50, rate_per_s });
+            of.cell.load = Some(model::CellLoad { requests: Vec::new(), connections: 50, rate_per_s });
             of.cell.throughput.estimate = Some(1_000.0);
             of.cell.cpu_us_per_request.estimate = Some(1_000.0 * cpus);
             of.cell.latency_us.p50.estimate = Some(p50_us);

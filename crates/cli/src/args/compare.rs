@@ -71,7 +71,7 @@ pub(crate) struct CompareArgs {
     pub(crate) request: RequestArgs,
 
     /// Path that is asked for, by GET without headers, until it answers 2xx or 3xx: then the server is ready [default: the
-    /// path to request, if that is a GET of which such an answer is expected; else /, with any status below 500]
+    /// path to request, if that is a GET without -H of which such an answer is expected; else /, with any status below 500]
     #[arg(long, value_name = "PATH", value_parser = path)]
     pub(crate) ready: Option<String>,
 

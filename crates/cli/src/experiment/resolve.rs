@@ -96,11 +96,12 @@ fn read(source: &Source, options: &Options) -> Read<Draft> {
     Ok(plan)
 }
 
-/// The path that a load asks for first, if a good answer to it says that a server is ready and asking changes nothing; else none: ``.
+/// The path that a load asks for first, if a good answer to it says that a server is ready, asking changes nothing, and asking
+/// without the load's own headers is the same request; else none: ``.
 pub(crate) fn ready_path(mix: &Mix) -> &str {
     let first = mix.first();
     let is_good = first.expect.status.is_none_or(|status| (200..400).contains(&status));
-    if first.request.method == "GET" && is_good { &first.request.path } else { "" }
+    if first.request.method == "GET" && first.request.headers.is_empty() && is_good { &first.request.path } else { "" }
 }
 
 /// What the file says, before the command line chooses from it.

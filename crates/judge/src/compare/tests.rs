@@ -5,6 +5,7 @@ mod doubts;
 mod few;
 mod others;
 mod passes;
+mod pauses;
 mod replies;
 
 use model::{

@@ -30,7 +30,7 @@ pub(crate) enum Doubt {
     Spill,
     /// The server did much when it was woken before its slices, which counts nowhere: alone its requests may have had it.
     Waking,
-    /// In slices its requests waited long, alone none does: it may put off until the load pauses what no figure has.
+    /// Before it was launched alone, it did much when the load paused: it may put off until then what no figure has.
     Pauses,
     /// What processes share with other targets that live counts in part: alone their memory may be more.
     SharedMemory,

@@ -137,7 +137,10 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
             let apart = if metric == Metric::CpuPerRequest { waking_apart(records, cell, launch) } else { 0.0 };
             spill::is_woken_at_a_price(launch, metric, is_closed, apart)
         }
-        Doubt::Pauses => launch.rounds.is_none() && records.together(cell).stalls_at_pauses,
+        Doubt::Pauses => {
+            let together = records.together(cell);
+            launch.rounds.is_none() && (together.stalls_at_pauses || together.put_off > 0.0)
+        }
         Doubt::BetweenLooks => metric == Metric::PeakMemory,
         Doubt::Unwaited => metric == Metric::CpuPerRequest && launch.lacks_cpu(),
         Doubt::Rounds => launch.lacks_rounds(),
@@ -193,7 +196,8 @@ impl<'a> Guarded<'a> {
 
     /// Whether it did not do what was asked, or may have put it off: what it did may be quick and cheap.
     fn does_less(&self) -> bool {
-        [Doubt::Failing, Doubt::Wrong, Doubt::Silent, Doubt::Pauses].iter().any(|doubt| self.has(*doubt))
+        let stalls = || self.has(Doubt::Pauses) && self.records.together(self.cell).stalls_at_pauses;
+        [Doubt::Failing, Doubt::Wrong, Doubt::Silent].iter().any(|doubt| self.has(*doubt)) || stalls()
     }
 
     fn range(&self, metric: Metric, value: f64, confidence: f64) -> Range {
@@ -229,9 +233,11 @@ impl<'a> Guarded<'a> {
     fn without_others(&self, metric: Metric, value: f64) -> Range {
         let (of, is_closed) = ((metric, value), self.asked.is_closed());
         let spill = self.has(Doubt::Spill).then(|| spill::range(self.launch, of, is_closed));
+        let put_off = || spill::alone(metric, is_closed, self.records.together(self.cell).put_off);
+        let pauses = self.has(Doubt::Pauses).then(put_off);
         let apart = || waking_apart(self.records, self.cell, self.launch);
         let waking = self.has(Doubt::Waking).then(|| spill::waking(self.launch, of, is_closed, apart()));
-        [spill, waking].into_iter().flatten().fold(self.without_noise(metric), Range::times)
+        [spill, pauses, waking].into_iter().flatten().fold(self.without_noise(metric), Range::times)
     }
 
     /// What the rounds that were left out make of a figure, as a share of what was seen.

@@ -40,6 +40,20 @@ pub(crate) fn put_off(launch: &Launch, (metric, value): (Metric, f64), is_closed
     }
 }
 
+/// What a figure of a launch alone of which less is better could be, as a share of what was seen, had the target done there what it did
+/// in slices of others before it was launched alone: so much, for each second of CPU that it used in its own. When it would do so nobody
+/// knows, and a single hold-up makes a tail.
+pub(super) fn alone(metric: Metric, is_closed: bool, put_off: f64) -> Range {
+    let high = match metric {
+        Metric::CpuPerRequest => 1.0 + put_off,
+        Metric::GcPause => 1.0,
+        metric if !suffers(metric) => 1.0,
+        metric if is_tail(metric, is_closed) && put_off > 0.0 => f64::INFINITY,
+        _ => 1.0 + put_off,
+    };
+    Range { low: 1.0, high }
+}
+
 /// With what waking it took beyond what those requests cost in its slices, which counts nowhere. What it does because it idled it
 /// would not do alone; but what recurs by the clock, and then waits for the next request, falls into that time, too, and of a period
 /// between a slice and a turn never into a slice.

@@ -160,7 +160,7 @@ impl InVain {
         Some(match (no, wrong, died, silent) {
             (0, 0, 0, 0) => return None,
             (0, 1.., ..) => InVain::Wrong,
-            (0, 0, IN_VAIN.., 0) => InVain::Died,
+            (0, 0, 1.., _) if died + silent >= IN_VAIN => InVain::Died,
             (0, 0, 0, IN_VAIN..) => InVain::Silent,
             _ => InVain::No,
         })

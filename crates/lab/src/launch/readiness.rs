@@ -26,6 +26,34 @@ const SHORTEST_QUESTION: Duration = Duration::from_secs(1);
 /// Largest answer to one that is taken.
 const READY_BYTES: usize = 8 * 1024 * 1024;
 
+/// How long a server may refuse with one and the same status before nobody waits for another answer: applications that answer
+/// before they are loaded are there within seconds, and a wrong path stays wrong.
+const REFUSED_FOR: Duration = Duration::from_secs(20);
+
+/// Since when a server has refused with the same status of the client's fault, after how long a wait.
+#[derive(Debug, Default)]
+struct Refusal(Option<(u16, Duration)>);
+
+impl Refusal {
+    /// Hears an answer after so long a wait. Statuses that say "later" are none.
+    fn hear(&mut self, status: u16, waited: Duration) {
+        let is_refusal = (400..500).contains(&status) && !matches!(status, 408 | 425 | 429);
+        let goes_on = self.0.filter(|(before, _)| *before == status);
+        self.0 = is_refusal.then(|| goes_on.unwrap_or((status, waited)));
+    }
+
+    /// How long is waited from the start, where it is `within` that it may take.
+    fn ends(&self, within: Duration) -> Duration {
+        self.0.map_or(within, |(_, since)| within.min(since.saturating_add(REFUSED_FOR)))
+    }
+
+    /// How long it had.
+    fn within_ns(&self, within: Duration) -> u64 {
+        let had = if self.0.is_some() { within.min(REFUSED_FOR) } else { within };
+        had.as_nanos() as u64
+    }
+}
+
 /// How long a question may take: half of what is left, so that a slow first reply counts and a lost one leaves time for others.
 fn question(left: Duration) -> Duration {
     (left / 2).max(SHORTEST_QUESTION)
@@ -41,11 +69,10 @@ impl Process {
     ) -> Result<(), Unready> {
         // Where nobody named a path, whoever answers at all is there, unless it says that it cannot serve.
         let (path, good) = if recipe.ready.is_empty() { ("/", 200..500) } else { (recipe.ready.as_str(), 200..400) };
-        let within_ns = recipe.ready_within_ns;
+        let within = Duration::from_nanos(recipe.ready_within_ns);
         let patience = Patience::new(MonotonicClock);
         let (mut last, mut heard, mut stranger) = (Instead::Silent, false, false);
-        let mut answers = None;
-        let mut looks = Looks::default();
+        let (mut answers, mut refusal, mut looks) = (None, Refusal::default(), Looks::default());
         let place = Place::new(self.address, self.tls.as_ref()).map_err(|error| Unready::Here(error.to_string()))?;
         let goes_on = || {
             patience.passed(LOOK_EVERY);
@@ -53,7 +80,7 @@ impl Process {
         };
         let mut client = Client::new(&place, SHORTEST_QUESTION, READY_BYTES).while_it(&goes_on);
         loop {
-            let left = Duration::from_nanos(within_ns).saturating_sub(patience.waited());
+            let left = refusal.ends(within).saturating_sub(patience.waited());
             let question = question(left);
             client.wait_for(question);
             if stop.load(Ordering::Relaxed) {
@@ -80,6 +107,7 @@ impl Process {
                 Ok(Answer { reply, .. }) => {
                     last = Instead::Status { path: path.to_owned(), status: reply.status };
                     (answers, heard) = (Some(last.clone()), true);
+                    refusal.hear(reply.status, patience.waited());
                 }
                 Err(error) => {
                     heard = heard || error.kind() != ErrorKind::ConnectionRefused;
@@ -90,7 +118,7 @@ impl Process {
                 }
             }
             let look = || self.elsewhere(stranger).or(answers.take());
-            let seen = looks.again(patience.waited(), look);
+            let (seen, within_ns) = (looks.again(patience.waited(), look), refusal.within_ns(within));
             seen.into_iter().for_each(|seen| tell(Waiting::For { seen, within_ns }));
             if left.is_zero() {
                 break;
@@ -99,7 +127,7 @@ impl Process {
             patience.passed(READY_EVERY);
         }
         let seen = self.elsewhere(stranger).unwrap_or(last);
-        Err(Unready::Not { seen, within_ns: Some(within_ns), heard })
+        Err(Unready::Not { seen, within_ns: Some(refusal.within_ns(within)), heard })
     }
 
     /// Why no waiting mends an error: this machine lacks something, or the TLS of who `started` is at fault.
@@ -133,5 +161,30 @@ fn failed(path: &str, error: &std::io::Error, question: Duration) -> Instead {
     match error.kind() {
         ErrorKind::TimedOut => Instead::NoReply { path, within_ns: question.as_nanos() as u64 },
         _ => Instead::Failed { path, error: error.to_string(), fault: None },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_refusal_for_long_ends_the_wait_and_what_changes_or_says_later_does_not() {
+        let (minutes, s) = (Duration::from_secs(120), Duration::from_secs);
+        let ends = |heard: &[(u16, u64)]| {
+            let mut refusal = Refusal::default();
+            heard.iter().for_each(|(status, waited_s)| refusal.hear(*status, s(*waited_s)));
+            refusal.ends(minutes)
+        };
+        assert_eq!(ends(&[(404, 3), (404, 15)]), s(23));
+        assert_eq!(ends(&[(404, 3), (401, 15)]), s(35), "it came further");
+        assert_eq!(ends(&[(404, 3), (503, 15)]), minutes);
+        assert_eq!(ends(&[(429, 3)]), minutes);
+        assert_eq!(ends(&[(404, 110)]), minutes, "no longer than it may take at all");
+        let mut refusal = Refusal::default();
+        assert_eq!(refusal.within_ns(Duration::from_nanos(7)), 7);
+        refusal.hear(404, s(1));
+        assert_eq!(refusal.within_ns(Duration::from_nanos(7)), 7);
+        assert_eq!(refusal.within_ns(minutes), 20_000_000_000);
     }
 }

@@ -12,7 +12,7 @@ use crate::conditions::Conditions;
 use crate::page::Tint;
 use crate::picture::KEPT;
 use crate::rows::groups;
-use crate::{answer, bad, compare_answer, compare_words, words};
+use crate::{answer, asked_words, bad, compare_answer, compare_words, words};
 
 /// The index as a page of a run names it.
 pub(super) const INDEX: &str = "../../index.html";
@@ -91,8 +91,8 @@ fn said(judged: &Judged) -> (String, (Tint, String)) {
 
 fn load(judged: &Judged) -> Option<String> {
     match judged {
-        Judged::Run(analysis) => words::load(analysis.cells.iter()),
-        Judged::Comparison(analysis) => words::load(analysis.cells.iter().map(|of| &of.cell)),
+        Judged::Run(analysis) => asked_words::load(analysis.cells.iter()),
+        Judged::Comparison(analysis) => asked_words::load(analysis.cells.iter().map(|of| &of.cell)),
     }
 }
 

@@ -122,6 +122,7 @@ fn a_server_of_ones_own_is_ready_when_the_path_that_is_asked_for_answers() {
     assert_eq!(ready("path = '/items?n=3'", ""), "/items?n=3");
     assert_eq!(ready("path = '/items'", "ready = '/ping'"), "/ping");
     assert_eq!(ready("path = '/items', method = 'POST', body = 'x'", ""), "", "asking would change something");
+    assert_eq!(ready("path = '/items', headers = { Authorization = 'x' }", ""), "", "without them it may be refused");
     assert_eq!(ready("path = '/items', expect_status = 404", ""), "", "that answer says nothing");
 }
 

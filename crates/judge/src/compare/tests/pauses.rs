@@ -1,0 +1,81 @@
+//! A server that cannot go round, and does between slices what a load that never pauses may never let it do.
+
+use model::{Awaited, Measurement, Rotation, Slice};
+
+use super::*;
+use crate::testing::cut;
+
+const ROTATION: Rotation = Rotation { slice_ns: 250_000_000, lead_in_ns: 20_000_000, rounds: Some(12) };
+
+/// The throughput of a new server that serves so much a second, the old one 100, in launches alone, after two blocks of slices for which
+/// it is launched so: with this done to each of its slices, and to its loads alone. Any number of clients may be left waiting.
+fn throughput(
+    new: f64,
+    of_slice: impl Fn(&mut Slice),
+    of_alone: impl Fn(&mut Measurement),
+) -> (ComparisonVerdict, Option<Withheld>) {
+    let session = session(new, 100.0, 0.005);
+    let plan = session.plan().with(|draft| (draft.rotation, draft.allow_failures) = (Some(ROTATION), 1.0)).unwrap();
+    let mut alone = session.records();
+    let mut trials: Vec<TrialRecord> = alone.iter().filter(|trial| trial.block < 3).cloned().collect();
+    for trial in &mut trials {
+        cut(trial, 12);
+        // The old one ends connections.
+        trial.measurement.as_mut().unwrap().connections.closed_idle = u64::from(trial.cell == 1);
+        let slices = trial.slices.iter_mut().filter(|slice| trial.cell == 0 && slice.round > 0);
+        slices.for_each(&of_slice);
+    }
+    for trial in &mut alone {
+        let load = trial.measurement.as_mut().unwrap();
+        load.steps.iter_mut().for_each(|step| (step.p99_us, step.max_us) = (Some(9_000.0), Some(9_000.0)));
+        of_alone(load);
+    }
+    trials.extend(alone);
+    let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+    let found = row(&compare_targets(run, "old", "new", &[]), Metric::Throughput).clone();
+    (found.verdict, found.withheld)
+}
+
+/// Leaves five requests at the ends of the first so many slices.
+fn leaving(slices: u32) -> impl Fn(&mut Slice) {
+    move |slice| slice.not_drained = if slice.round <= slices { 5 } else { 0 }
+}
+
+use ComparisonVerdict::{Faster, Inconclusive, Slower};
+
+#[test]
+fn who_stalls_whenever_the_load_pauses_is_not_better_for_what_it_did_alone() {
+    let nothing = |_: &mut Measurement| ();
+    assert_eq!(throughput(150.0, leaving(12), nothing), (Inconclusive, Some(Withheld::Pauses)));
+    assert_eq!(throughput(150.0, leaving(4), nothing), (Faster, None), "a stall now and then may be chance");
+    assert_eq!(throughput(50.0, leaving(12), nothing), (Slower, None), "who is slower even so is slower");
+    let one_reply = |load: &mut Measurement| load.steps.iter_mut().for_each(|step| step.max_us = Some(150_000.0));
+    assert_eq!(
+        throughput(150.0, leaving(12), one_reply),
+        (Inconclusive, Some(Withheld::Pauses)),
+        "one reply a second is not what all waited for"
+    );
+    let as_often = |load: &mut Measurement| load.steps.iter_mut().for_each(|step| step.p99_us = Some(150_000.0));
+    assert_eq!(throughput(150.0, leaving(12), as_often), (Faster, None), "its figures have that");
+}
+
+#[test]
+fn who_leaves_the_same_clients_waiting_alone_puts_nothing_off() {
+    let hang = |requests: u64| {
+        move |load: &mut Measurement| {
+            load.slowest_reply_s = Some(0.01);
+            load.awaited = vec![Awaited { requests, youngest_s: 1.5, oldest_s: 2.9 }];
+        }
+    };
+    assert_eq!(throughput(150.0, leaving(12), hang(5)), (Faster, None));
+    assert_eq!(throughput(150.0, leaving(12), hang(4)), (Inconclusive, Some(Withheld::Pauses)), "one more waits there");
+}
+
+#[test]
+fn who_used_a_cpu_while_it_idled_is_as_much_worse_alone_at_most() {
+    let idling = |share: f64| move |slice: &mut Slice| slice.idle_cpu_s = share * slice.cpu_s;
+    let nothing = |_: &mut Measurement| ();
+    assert_eq!(throughput(150.0, idling(0.1), nothing), (Faster, None));
+    assert_eq!(throughput(150.0, idling(0.7), nothing), (Inconclusive, Some(Withheld::Pauses)));
+    assert_eq!(throughput(50.0, idling(0.7), nothing), (Slower, None));
+}
