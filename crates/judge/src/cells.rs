@@ -6,7 +6,7 @@ use model::{
     CellAnalysis, CellBehind, CellCourse, CellHandshakes, CellLatency, CellLoad, CellProfile, CellRemarks, Coldness,
     Died, Invariant, InvariantCheck, LatencySummary, Launches, LimitCode, Load, Mark, MarkCause, MarkNote, Measured,
     Measurement, MemoryCount, Metric, NS_PER_S, Observation, Population, Profile, ProfiledBy, ProfiledFunction,
-    Rotated, TlsUse, Unit, WeightedRequest, sum,
+    RequestLine, Rotated, TlsUse, Unit, WeightedRequest, sum,
 };
 
 use crate::asked::Asked;
@@ -36,7 +36,10 @@ impl Records<'_> {
 }
 
 fn load(asked: &Load) -> CellLoad {
-    let line = |one: &WeightedRequest| format!("{} {}", one.request.method, one.request.path);
+    let line = |WeightedRequest { request, .. }: &WeightedRequest| RequestLine {
+        method: request.method.clone(),
+        path: request.path.clone(),
+    };
     CellLoad {
         requests: asked.mix.requests().iter().map(line).collect(),
         connections: asked.connections,

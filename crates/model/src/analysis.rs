@@ -107,12 +107,21 @@ pub struct SessionAnalysis {
     pub cpus: Option<CpuShare>,
 }
 
+/// What a request asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestLine {
+    /// Its method, upper-case.
+    pub method: String,
+    /// Its path with its query.
+    pub path: String,
+}
+
 /// What a cell is asked, and how much.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellLoad {
-    /// Method and path of each request, `GET /rest/hello`; empty in analyses of earlier versions.
+    /// Each of its requests; empty in analyses of earlier versions.
     #[serde(default)]
-    pub requests: Vec<String>,
+    pub requests: Vec<RequestLine>,
     /// Over so many connections.
     pub connections: u32,
     /// So many requests a second; null where each connection asks again once it has its reply.

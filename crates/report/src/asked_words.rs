@@ -1,6 +1,6 @@
 //! What servers are asked, in words.
 
-use model::{CellAnalysis, CellLoad};
+use model::{CellAnalysis, CellLoad, RequestLine};
 
 use crate::format::{counted, number};
 use crate::plain;
@@ -12,12 +12,10 @@ pub(crate) fn load<'a>(cells: impl Iterator<Item = &'a CellAnalysis>) -> Option<
     let what = match &first.requests[..] {
         _ if loads.iter().any(|load| load.requests != first.requests) => None,
         [] => None,
-        [one] => Some(plain::cell(one)),
-        [one, others @ ..] => Some(format!(
-            "{} and {}",
-            plain::cell(one),
-            counted(others.len() as u64, "other request", "other requests")
-        )),
+        [one] => Some(line(one)),
+        [one, others @ ..] => {
+            Some(format!("{} and {}", line(one), counted(others.len() as u64, "other request", "other requests")))
+        }
     };
     let is_as_first = |load: &&CellLoad| load.connections == first.connections && load.rate_per_s == first.rate_per_s;
     let connections = counted(first.connections.into(), "connection", "connections");
@@ -27,4 +25,8 @@ pub(crate) fn load<'a>(cells: impl Iterator<Item = &'a CellAnalysis>) -> Option<
     });
     let parts: Vec<String> = what.into_iter().chain(how).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn line(RequestLine { method, path }: &RequestLine) -> String {
+    plain::cell(&format!("{method} {path}"))
 }

@@ -113,18 +113,20 @@ fn who_fails_no_more_than_it_may_and_whom_clients_wait_for_is_told_as_that() {
 
 #[test]
 fn of_one_request_method_and_path_are_said_and_of_several_the_first() {
-    let asked = |of: fn(usize) -> Vec<&'static str>| {
+    let asked = |of: fn(usize) -> Vec<(&'static str, &'static str)>| {
         let mut analysis = revisions();
         for (at, of_arm) in analysis.cells.iter_mut().enumerate() {
-            let requests = of(at).into_iter().map(str::to_owned).collect();
+            let line =
+                |(method, path): (&str, &str)| model::RequestLine { method: method.to_owned(), path: path.to_owned() };
+            let requests = of(at).into_iter().map(line).collect();
             of_arm.cell.load = Some(model::CellLoad { requests, connections: 50, rate_per_s: None });
         }
         said(&analysis)
     };
     let how = "50 connections, as fast as they are answered";
-    assert!(asked(|_| vec!["GET /rest/hello"]).contains(&format!(" GET /rest/hello, {how}")));
-    assert!(asked(|_| vec!["GET /a", "POST /b"]).contains(&format!(" GET /a and 1 other request, {how}")));
-    let differ = asked(|at| if at == 0 { vec!["GET /a"] } else { vec!["GET /b"] });
+    assert!(asked(|_| vec![("GET", "/rest/hello")]).contains(&format!(" GET /rest/hello, {how}")));
+    assert!(asked(|_| vec![("GET", "/a"), ("POST", "/b")]).contains(&format!(" GET /a and 1 other request, {how}")));
+    let differ = asked(|at| if at == 0 { vec![("GET", "/a")] } else { vec![("GET", "/b")] });
     assert!(differ.contains(how) && !differ.contains("/a"), "{differ}");
 }
 
