@@ -28,10 +28,22 @@ pub fn waiting_words(why: &Waiting) -> String {
             "its reaper was killed before it was ready, which says nothing about it; it is launched again".to_owned()
         }
         Waiting::For { seen, within_ns } => {
-            let cure = if matches!(seen, Instead::Status { .. }) { ANOTHER_PATH } else { "ready_within" };
+            let cure = of_status(seen).unwrap_or("ready_within");
             format!("{}; it has {} to change that ({cure})", instead(seen), format_duration(*within_ns))
         }
         Waiting::Said(text) => text.clone(),
+    }
+}
+
+/// What to do about a status that says that it is not ready.
+fn of_status(seen: &Instead) -> Option<&'static str> {
+    match seen {
+        Instead::Status { status: 401 | 403, .. } => Some(
+            "give the header that it asks for: -H, or `headers` in an experiment; --ready, or `ready`, asks for another \
+             path",
+        ),
+        Instead::Status { .. } => Some(ANOTHER_PATH),
+        _ => None,
     }
 }
 
@@ -42,7 +54,7 @@ pub(crate) fn not_started(NotStarted { error, hints }: &NotStarted) -> String {
 pub(crate) fn not_ready(NotReady { seen, within_ns, hints }: &NotReady) -> String {
     let within = within_ns.map_or(String::new(), |ns| format!("it was not ready within {}: ", format_duration(ns)));
     let cure = match seen {
-        Instead::Status { .. } => format!("; {ANOTHER_PATH}"),
+        Instead::Status { .. } => of_status(seen).map_or(String::new(), |cure| format!("; {cure}")),
         Instead::Failed { fault: Some(TlsFault::NotTls), .. } => {
             "; the server does not speak TLS: leave out --tls, --ca or --insecure (`tls` in an experiment), or have it \
              serve TLS"

@@ -110,7 +110,18 @@ impl Pair<'_> {
         if !self.is_enough(&found) {
             return ComparisonVerdict::Inconclusive;
         }
-        seen(&found.interval, p < self.significance(), self.margin(metric), metric.more_is_better())
+        let differs = p < self.significance();
+        if differs && found.interval.low > 0.0 && self.never_had(metric) {
+            return ComparisonVerdict::Slower;
+        }
+        seen(&found.interval, differs, self.margin(metric), metric.more_is_better())
+    }
+
+    /// Whether the old one had none in any launch of what is compared by its difference: who fails now and never did is worse, however
+    /// small that share.
+    fn never_had(&self, metric: Metric) -> bool {
+        let (old, of_old) = self.old;
+        metric.scale() == Scale::Difference && old.values(of_old, metric).iter().all(|value| *value == 0.0)
     }
 
     /// Why what the figures say is not evidence, where it is not.

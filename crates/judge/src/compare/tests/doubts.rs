@@ -399,3 +399,17 @@ fn who_leaves_half_of_the_clients_waiting_is_bad_where_it_is_compared() {
     let run = crate::analyse(&session.plan(), &Environment::default(), &trials);
     assert!(run.cells.iter().all(|cell| !cell.failing.bad), "a run asks about servers that leave some waiting, too");
 }
+
+#[test]
+fn who_fails_and_never_did_is_worse_however_seldom() {
+    let errors = |shares: [f64; 2]| {
+        let session = session(10_000.0, 10_000.0, 0.005);
+        let mut trials = session.records();
+        trials.iter_mut().for_each(|trial| fail(trial, shares[trial.cell]));
+        let found = alike::judged("errors<+1%", session.draft(), &trials, false);
+        (row(&found, Metric::Errors).verdict, found.gates[0].verdict)
+    };
+    assert_eq!(errors([0.003, 0.0]), (ComparisonVerdict::Slower, GateVerdict::Held), "the gate allows a point");
+    assert_eq!(errors([0.004, 0.001]).0, ComparisonVerdict::Same, "the old one failed, too");
+    assert_eq!(errors([0.0, 0.003]).0, ComparisonVerdict::Same);
+}
