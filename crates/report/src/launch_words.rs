@@ -177,5 +177,8 @@ mod tests {
             waiting_words(&Waiting::For { seen: busy, within_ns: 60_000_000_000 }),
             format!("/ping answers with status 503; it has 60s to change that ({ANOTHER_PATH})")
         );
+        let refused = |status| said(Instead::Status { path: path(), status }, None, vec![]);
+        assert!(refused(401).contains("; give the header that it asks for: -H"), "{}", refused(401));
+        assert_eq!(refused(404), format!("/ping answers with status 404; {ANOTHER_PATH}"));
     }
 }
