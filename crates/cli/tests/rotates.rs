@@ -43,11 +43,12 @@ fn on_a_machine_that_is_quiet_enough(attempt: impl Fn() -> Option<()>) {
     assert!((0..ATTEMPTS).any(|_| attempt().is_some()), "its load did not fit into slices {ATTEMPTS} times");
 }
 
-/// Nothing where the machine kept a load from being cut into slices.
+/// Nothing where the machine kept a load from being cut into slices. A busy one makes a server look slow, or dear, after it idled,
+/// too; that a server ends connections it never causes.
 fn unless_too_busy(record: &Record) -> Option<()> {
-    let of_the_machine = ["slow-drain", "few-replies"].map(Json::from);
+    let of_the_server = Json::from("connections-end");
     let seen = rotation_of_each(record).into_iter().map(|rotation| rotation["seen"]["reason"]["code"].clone());
-    let mut refused = seen.filter(|code| of_the_machine.contains(code));
+    let mut refused = seen.filter(|code| !code.is_null() && *code != of_the_server);
     refused.next().is_none().then_some(())
 }
 
