@@ -2,7 +2,10 @@
 
 /** The page's data: base64 of compressed JSON. */
 async function unpacked(element) {
-  const bytes = Uint8Array.from(atob(element.textContent.trim()), (c) => c.charCodeAt(0));
+  const letters = atob(element.textContent.trim());
+  const bytes = new Uint8Array(letters.length);
+  // Some megabytes: a function for each letter takes ten times as long.
+  for (let place = 0; place < letters.length; place++) bytes[place] = letters.charCodeAt(place);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).json();
 }
