@@ -105,6 +105,17 @@ pub(crate) fn change(ratio: &Measured, difference: Option<&Measured>) -> Option<
     Some((said(width), format!("({} to {})", scale.shown(low, width), scale.shown(high, width))))
 }
 
+/// How far the ends of an interval are from no change, `0.7 %` and `17.8 %`; none where they are not told as shares.
+pub(crate) fn ends(ratio: &Measured, difference: Option<&Measured>) -> Option<[String; 2]> {
+    let of = difference.unwrap_or(ratio);
+    let (low, high) = (of.low?, of.high?);
+    let scale = Scale::of(high, difference.is_some());
+    let shown = |bound: f64| scale.shown(bound, Some(high - low));
+    let without_sign =
+        |bound: f64| unbroken(&format!("{} {}", shown(bound).trim_start_matches(['+', '-']), scale.unit()));
+    (scale != Scale::Times).then(|| [low, high].map(without_sign))
+}
+
 /// `+5.1 % (+4.4 to +5.8)` for a sentence: without an interval nothing follows, and a number stays with its unit.
 pub(crate) fn with_interval(change: &str, interval: &str) -> String {
     let change = unbroken(change);

@@ -4,9 +4,12 @@ use model::{CompareAnalysis, CompareRow, ComparisonVerdict, GateResult, GateVerd
 
 use crate::answer::NOTHING_YET;
 use crate::compare_launches::{launches, without_launches};
-use crate::compare_words::{SAME_SHARE, against, reason, row_with_change, same_within};
+use crate::compare_open;
+use crate::compare_row::row_with_change;
+use crate::compare_words::{SAME_SHARE, against, reason, same_within};
 use crate::format::counted;
 use crate::gate_words;
+use crate::more_blocks::Blocks;
 use crate::page::Tint;
 use crate::withheld::{because, cure_of};
 
@@ -87,7 +90,9 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
             let open = format!("{open} of {figures} {} inconclusive", are(open));
             let is_no_worse = primary(analysis).is_some_and(|row| matches!(row.verdict, Same | Faster));
             let answer = if is_no_worse { "Not shown to be slower" } else { "Undecided" };
-            Answer::new(Tint::Unsure, format!("{answer}: {most}{open}{}", then(", ", others(0))))
+            let not = primary(analysis).and_then(|row| undecided(row, analysis));
+            let text = format!("{answer}: {most}{open}{}", then(", ", others(0)));
+            Answer { then: not, ..Answer::new(Tint::Unsure, text) }
         }
         _ => {
             let yes = if of(Slower).any(|row| row.metric.is_speed()) { "Yes" } else { "Worse" };
@@ -129,11 +134,26 @@ fn primary(analysis: &CompareAnalysis) -> Option<&CompareRow> {
     rows.next().filter(|_| rows.next().is_none())
 }
 
-/// `CPU per request -0.2 % (-0.7 to +0.3), the same within 1 %`.
+/// `CPU per request -0.2 % (-0.7 to +0.3), the same within 1 %`, or what an open one may come to.
 fn known(row: &CompareRow, analysis: &CompareAnalysis) -> String {
-    let is_same = row.verdict == ComparisonVerdict::Same;
-    let same = is_same.then(|| format!(", {}", same_within(analysis, row.difference.is_some())));
-    format!("{}{}", row_with_change(row, analysis), same.unwrap_or_default())
+    let said = match row.verdict {
+        ComparisonVerdict::Same => format!(", {}", same_within(analysis, row.difference.is_some())),
+        ComparisonVerdict::Inconclusive if row.withheld.is_none() => compare_open::reach(row, analysis),
+        _ => String::new(),
+    };
+    format!("{}{said}", row_with_change(row, analysis))
+}
+
+/// What an undecided answer is not, and how many launches may make it one: many readers take it for "the same".
+fn undecided(row: &CompareRow, analysis: &CompareAnalysis) -> Option<String> {
+    if row.verdict != ComparisonVerdict::Inconclusive || row.withheld.is_some() {
+        return None;
+    }
+    let same = same_within(analysis, row.difference.is_some());
+    let needed = row.needs_blocks.filter(|_| analysis.same.is_none());
+    let needed =
+        needed.map(|needed| format!("; {} {}", row.metric.words(), Blocks::of_comparison(analysis).needed(needed)));
+    Some(format!("Neither a difference nor {same} is shown{}", needed.unwrap_or_default()))
 }
 
 /// `CPU per request +27.4 % (+23.7 to +31.1), but the machine was busy`.

@@ -14,7 +14,9 @@ use crate::blanks::{cpu_words, memory_words, peak_words};
 use crate::cell_words::is_at_least;
 use crate::change_words::{change, change_of, with_interval};
 use crate::compare_launches::{launches, loads};
+use crate::compare_open;
 use crate::compare_question::whole;
+use crate::compare_row::{has_several_conditions, row_named, row_with_change, with};
 use crate::conditions::conditions;
 use crate::cpu_words;
 use crate::difference_words::difference_words;
@@ -56,14 +58,20 @@ pub(crate) fn header(analysis: &CompareAnalysis) -> Vec<String> {
         _ => format!("{launches}, in two runs"),
     };
     let environment = &analysis.environment;
-    let mut parts = vec![how];
+    let names = whole(analysis).is_none().then(|| format!("old: {}, new: {}", analysis.old, analysis.new));
+    let mut parts: Vec<String> = names.into_iter().collect();
+    let after_how = parts.len() + 1;
+    parts.push(how);
     parts.extend(asked_words::load(analysis.cells.iter().map(|of| &of.cell)));
     parts.push(machine(environment));
     parts.extend(cpu_words::on_one(&analysis.session));
     parts.push(environment.started_at.date().to_string());
     let primary = analysis.primary.map(|primary| format!("primary metric: {}", primary.words()));
     parts.extend(analysis.elapsed_s.map(elapsed).into_iter().chain(primary));
-    parts.splice(1..1, words::not_up(analysis.trials).into_iter().chain(words::set_aside(&analysis.session)));
+    parts.splice(
+        after_how..after_how,
+        words::not_up(analysis.trials).into_iter().chain(words::set_aside(&analysis.session)),
+    );
     parts.retain(|part| !part.is_empty());
     parts
 }
@@ -169,13 +177,7 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
     let why_open = |row: &CompareRow| blocks.too_few_of(row.blocks).unwrap_or_else(|| "Inconclusive".to_owned());
     let open = |places: Vec<usize>| {
         let rows: Vec<&CompareRow> = places.iter().map(|place| undecided[*place]).collect();
-        // More launches of one server against itself show nothing but noise.
-        let needs = |row: &CompareRow| row.needs_blocks.filter(|_| analysis.same.is_none());
-        let needed = |row: &CompareRow| needs(row).map(|needed| format!(", {}", blocks.needed(needed)));
-        let texts: Vec<String> = rows.iter().map(|row| named(row, true) + &needed(row).unwrap_or_default()).collect();
-        // What a row needs follows it after a comma.
-        let is_long = rows.iter().any(|row| needs(row).is_some());
-        (Inconclusive, if is_long { vec![texts.join("; ")] } else { texts }, why_open(rows[0]))
+        (Inconclusive, vec![compare_open::rows(&rows, analysis)], why_open(rows[0]))
     };
     let held_back: Vec<&CompareRow> = analysis.rows.iter().filter(|row| row.withheld.is_some()).collect();
     // What the answer has said of the largest is not said again.
@@ -205,14 +207,6 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
     .collect()
 }
 
-/// ` [3 quiet blocks alone: +33 % (+20 to +41)]`: what is left of a figure without what the busy machine did to it.
-fn quiet(row: &CompareRow) -> String {
-    let Some(quiet) = &row.quiet else { return String::new() };
-    let Some((change, interval)) = change(&quiet.ratio, None) else { return String::new() };
-    let blocks = counted(quiet.blocks.into(), "quiet block", "quiet blocks");
-    format!(" [{blocks} alone: {}]", with_interval(&change, &interval))
-}
-
 /// The figures that are worse by what was measured while nothing of that is evidence, the one that moved most first.
 pub(crate) fn against(analysis: &CompareAnalysis) -> Vec<&CompareRow> {
     let mut against: Vec<&CompareRow> =
@@ -240,25 +234,6 @@ pub(crate) fn same_within(analysis: &CompareAnalysis, of_shares: bool) -> String
 /// Why a row that is held back is, and of which server.
 pub(crate) fn reason(row: &CompareRow) -> (Withheld, &[Arm]) {
     (row.withheld.unwrap_or(Withheld::Definition), &row.withheld_of)
-}
-
-/// `throughput -16.0 % (-18.3 to -13.6)`, with its conditions where there are several.
-pub(crate) fn row_with_change(row: &CompareRow, analysis: &CompareAnalysis) -> String {
-    let change = change_of(&row.ratio, row.difference.as_ref(), row.in_doubt.as_ref())
-        .map_or(String::new(), |(change, interval)| format!(" {}", with_interval(&change, &interval)));
-    row_named(row, &(change + &quiet(row)), analysis)
-}
-
-fn row_named(row: &CompareRow, change: &str, analysis: &CompareAnalysis) -> String {
-    let place = if has_several_conditions(analysis) { with(&row.conditions) } else { String::new() };
-    format!("{}{change}{place}", row.metric.words())
-}
-
-/// ` of go-gin with 100 connections`: which target, where rows are of several, under which conditions.
-pub(crate) fn with(place: &Cell) -> String {
-    let (target, at) = (place.target(), conditions(place));
-    let of = if target.is_empty() { String::new() } else { format!(" of {target}") };
-    if at.is_empty() { of } else { format!("{of} with {at}") }
 }
 
 /// `go-gin, 100 connections`.
@@ -310,11 +285,6 @@ pub(crate) fn groups(analysis: &CompareAnalysis) -> Vec<(String, Vec<Line<'_>>)>
         (place_title(&rows[places[0]].conditions), places.iter().map(|at| line(&rows[*at], analysis)).collect())
     };
     alike(rows.iter().map(|row| &row.conditions)).into_iter().map(group).collect()
-}
-
-/// Whether there are rows under several conditions.
-fn has_several_conditions(analysis: &CompareAnalysis) -> bool {
-    analysis.rows.windows(2).any(|pair| pair[0].conditions != pair[1].conditions)
 }
 
 fn line<'a>(row: &'a CompareRow, analysis: &CompareAnalysis) -> Line<'a> {

@@ -5,7 +5,7 @@ use model::{Arm, CompareAnalysis, CompareRow, GateResult, GateVerdict};
 use crate::asker::Asker;
 use crate::change_words::{change_of, with_interval};
 use crate::compare_launches::without_launches;
-use crate::compare_words::with;
+use crate::compare_row::with;
 use crate::format::counted;
 use crate::more_blocks::Blocks;
 use crate::withheld::{because, cure_of, longer_window};

@@ -68,16 +68,54 @@ impl Blocks {
         }
     }
 
-    /// `needs about 9 blocks (5 min 12 s more)`, going by the time that the blocks took so far.
+    /// `needs about 9 blocks in all (5 min 12 s more)`, going by the time that the blocks took so far.
     pub(crate) fn needed(&self, blocks: u32) -> String {
         let [one, many] = self.words;
         if blocks >= MOST_NEEDED_BLOCKS {
             return format!("needs {} {many} or more", thousands(blocks.into()));
         }
-        let more = self.block_s.map(|block_s| block_s * f64::from(blocks.saturating_sub(self.have)));
-        let more = more.map_or(String::new(), |seconds| format!(" ({} more)", elapsed(seconds)));
-        format!("needs about {}{more}", counted(blocks.into(), one, many))
+        format!("needs about {} in all{}", counted(about(blocks).into(), one, many), self.more(blocks))
     }
+
+    /// ` (5 min 12 s more)`
+    fn more(&self, blocks: u32) -> String {
+        let more = self.block_s.map(|block_s| block_s * f64::from(blocks.saturating_sub(self.have)));
+        more.map_or(String::new(), |seconds| format!(" ({} more)", about_elapsed(seconds)))
+    }
+
+    /// `About 26 launches of each in all (1 min 19 s more) may settle CPU per request, 38 (2 min 26 s more) throughput; more than 100
+    /// latency p99`, of how many what needs, the fewest first.
+    pub(crate) fn may_settle(&self, needed: &[(u32, Vec<String>)]) -> Option<String> {
+        let [one, many] = self.words;
+        let (few, rest) = needed.split_at(needed.partition_point(|(blocks, _)| *blocks <= MOST_TOLD));
+        let rest: Vec<String> = rest.iter().flat_map(|(_, names)| names.clone()).collect();
+        let said = few.iter().enumerate().map(|(place, (blocks, names))| {
+            let count = counted((*blocks).into(), one, many);
+            let launches = if place == 0 { format!("About {count} in all") } else { blocks.to_string() };
+            let may = if place == 0 { " may settle" } else { "" };
+            format!("{launches}{}{may} {}", self.more(*blocks), listed(names))
+        });
+        let said = said.collect::<Vec<_>>().join(", ");
+        match (few.is_empty(), rest.is_empty()) {
+            (true, true) => None,
+            (_, true) => Some(said),
+            (true, _) => Some(format!("To settle {} takes more than {MOST_TOLD} {many}", listed(&rest))),
+            _ => Some(format!("{said}; more than {MOST_TOLD} {}", listed(&rest))),
+        }
+    }
+}
+
+/// More blocks than these are not counted one by one.
+const MOST_TOLD: u32 = 100;
+
+/// An estimate of so many blocks, no more exact than it is.
+fn about(blocks: u32) -> u32 {
+    if blocks <= MOST_TOLD { blocks } else { blocks.div_ceil(10) * 10 }
+}
+
+/// A length of time as exact as an estimate is: from ten minutes on in minutes.
+fn about_elapsed(seconds: f64) -> String {
+    elapsed(if seconds < 600.0 { seconds } else { (seconds / 60.0).round() * 60.0 }).replace(" min 0 s", " min")
 }
 
 /// How many blocks a verdict takes: six, or all that were asked for, where the run is not at its end.
@@ -118,7 +156,17 @@ pub(crate) fn of_comparison(analysis: &CompareAnalysis, resume: &str) -> Option<
     let needed: Vec<u32> = match analysis.gates[..] {
         // More launches of one server against itself show nothing but noise.
         [] if analysis.same.is_some() => Vec::new(),
-        [] => analysis.rows.iter().filter_map(|row| row.needs_blocks).collect(),
+        [] => {
+            let open = || {
+                analysis.rows.iter().filter(|row| row.needs_blocks.is_some_and(|needed| needed < MOST_NEEDED_BLOCKS))
+            };
+            let primary = open().find(|row| Some(row.metric) == analysis.primary);
+            primary
+                .or_else(|| open().min_by_key(|row| row.needs_blocks))
+                .and_then(|row| row.needs_blocks)
+                .into_iter()
+                .collect()
+        }
         _ => open.iter().filter_map(|gate| gate.needs_blocks).collect(),
     };
     let gates: Vec<String> = open.iter().map(|gate| gate.gate.clone()).collect();

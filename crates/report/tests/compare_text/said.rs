@@ -48,7 +48,8 @@ fn the_launches_that_count_are_counted_and_those_that_were_made() {
             (of.cell.trials, of.cell.void, of.cell.set_aside) = (trials, void, 0);
         }
         let text = said(&analysis);
-        text.split("Notes ").nth(1).unwrap().split(", interleaved").next().unwrap().to_owned()
+        let notes = text.split("Notes old: main (b74f097c1d), new: feature (1a61e6f002) ").nth(1).unwrap();
+        notes.split(", interleaved").next().unwrap().trim_start_matches("· ").to_owned()
     };
     assert_eq!(said(launched(12, 0), launched(12, 0)), "12 launches of each");
     assert_eq!(said(launched(8, 4), launched(6, 6)), "12 launches of each, 8 and 6 of them count");

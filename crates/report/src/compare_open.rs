@@ -1,0 +1,76 @@
+//! What a comparison leaves open: how far that may go either way, why, and how many launches may settle it.
+
+use model::{CompareAnalysis, CompareRow, ComparisonVerdict, alike};
+
+use crate::change_words::ends;
+use crate::compare_row::{row_named, row_with_change};
+use crate::more_blocks::Blocks;
+use crate::words::listed;
+
+/// Whether an interval of a figure is open because others are tested with it: by itself it shows a difference.
+fn is_open_for_the_others(row: &CompareRow) -> bool {
+    let is_open = row.verdict == ComparisonVerdict::Inconclusive && row.withheld.is_none() && row.p_adjusted.is_some();
+    is_open && bounds(row).is_some_and(|[low, high]| low > 0.0 || high < 0.0)
+}
+
+/// The ends of the interval of what is worse, below 0 where the new one is better; none where they are not known.
+fn bounds(row: &CompareRow) -> Option<[f64; 2]> {
+    let [low, high] = match &row.difference {
+        Some(difference) => [difference.low?, difference.high?],
+        None => [row.ratio.low?.ln(), row.ratio.high?.ln()],
+    };
+    Some(if row.metric.more_is_better() { [-high, -low] } else { [low, high] })
+}
+
+/// `, so anything from 0.7 % better to 17.8 % worse`: what an open figure may come to.
+pub(crate) fn reach(row: &CompareRow, analysis: &CompareAnalysis) -> String {
+    if is_open_for_the_others(row) {
+        return format!(", which one of {} figures tested at once may do by chance", analysis.rows.len());
+    }
+    let both_ways = bounds(row).is_some_and(|[low, high]| low < 0.0 && high > 0.0);
+    let Some([low, high]) = ends(&row.ratio, row.difference.as_ref()).filter(|_| both_ways) else {
+        return String::new();
+    };
+    let [better, worse] = if row.metric.more_is_better() { [high, low] } else { [low, high] };
+    format!(", so anything from {better} better to {worse} worse")
+}
+
+/// The open figures with their changes, and what may settle them: `throughput -7 % (-15 to +1), latency p50 +8 % (-2 to +19). About 26
+/// launches of each in all (1 min 19 s more) may settle throughput`.
+pub(crate) fn rows(rows: &[&CompareRow], analysis: &CompareAnalysis) -> String {
+    let changes: Vec<String> = rows.iter().map(|row| row_with_change(row, analysis)).collect();
+    let by_chance = by_chance(rows, analysis).map(|said| format!(". {said}"));
+    let settled = settled(rows, analysis).map(|said| format!(". {said}"));
+    format!("{}{}{}", changes.join(", "), by_chance.unwrap_or_default(), settled.unwrap_or_default())
+}
+
+/// Why a figure has no verdict whose interval leaves 0 out.
+fn by_chance(rows: &[&CompareRow], analysis: &CompareAnalysis) -> Option<String> {
+    let open = rows.iter().filter(|row| is_open_for_the_others(row));
+    let names: Vec<String> = open.map(|row| row_named(row, "", analysis)).collect();
+    let (interval, is) = if names.len() == 1 { ("interval", "leaves") } else { ("intervals", "leave") };
+    (!names.is_empty()).then(|| {
+        format!(
+            "The {interval} of {} {is} 0 out, which one of {} figures tested at once may do by chance (Holm's correction)",
+            listed(&names),
+            analysis.rows.len()
+        )
+    })
+}
+
+fn settled(rows: &[&CompareRow], analysis: &CompareAnalysis) -> Option<String> {
+    // More launches of one server against itself show nothing but noise.
+    if analysis.same.is_some() {
+        return None;
+    }
+    let needed = rows.iter().filter_map(|row| Some((row.needs_blocks?, row_named(row, "", analysis))));
+    let mut needed: Vec<(u32, String)> = needed.collect();
+    needed.sort_by_key(|(blocks, _)| *blocks);
+    if let ([_], [(_, name)]) = (rows, &mut needed[..]) {
+        "it".clone_into(name);
+    }
+    let groups = alike(needed.iter().map(|(blocks, _)| *blocks)).into_iter();
+    let names = |places: &[usize]| places.iter().map(|place| needed[*place].1.clone()).collect::<Vec<_>>();
+    let groups: Vec<(u32, Vec<String>)> = groups.map(|places| (needed[places[0]].0, names(&places))).collect();
+    Blocks::of_comparison(analysis).may_settle(&groups)
+}
