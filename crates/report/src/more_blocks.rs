@@ -150,7 +150,9 @@ pub(crate) fn of_comparison(analysis: &CompareAnalysis, resume: &str) -> Option<
     if let Some(asked) = analysis.unfinished {
         let of = |arm: Arm| analysis.cells.iter().filter(move |of| of.arm == arm);
         let in_vain = |arm: &Arm| of(*arm).next().is_some() && of(*arm).all(|of| is_in_vain(&of.cell));
-        return (![Arm::Old, Arm::New].iter().any(in_vain)).then(|| rest(asked, resume));
+        let none_right =
+            !analysis.cells.is_empty() && analysis.cells.iter().all(|of| of.cell.failing.failed_share >= 1.0);
+        return (!none_right && ![Arm::Old, Arm::New].iter().any(in_vain)).then(|| rest(asked, resume));
     }
     let open: Vec<&GateResult> = analysis.gates.iter().filter(|gate| gate.needs_blocks.is_some()).collect();
     let needed: Vec<u32> = match analysis.gates[..] {

@@ -126,6 +126,17 @@ fn what_has_no_right_reply_ends_with_its_first_block_unless_another_target_has_s
     };
     let compared = plan.with(|draft| draft.comparison = Some(both)).unwrap();
     assert!(reason(next(&compared, &one)).starts_with("not one reply of b was right"), "a comparison needs both");
+    let refused = |targets: &[&str]| {
+        let mut records = all_wrong(&session, 1, targets);
+        for books in records.iter_mut().filter_map(|trial| Some(&mut trial.measurement.as_mut()?.accounting)) {
+            (books.bad_status, books.bad_body) = (books.bad_body, 0);
+        }
+        records
+    };
+    let said = reason(next(&compared, &refused(&["a", "b"])));
+    assert!(said.starts_with("not one reply of a, b was right, and more blocks would show the same; "), "{said}");
+    assert_eq!(cells(next(&compared, &refused(&["b"]))).len(), 2, "that one has come to refuse everything is compared");
+    assert_eq!(cells(next(&plan, &refused(&["a", "b"]))).len(), 2, "an experiment may be about servers that refuse");
 }
 
 #[test]

@@ -99,7 +99,8 @@ impl Records<'_> {
     }
 
     /// Why further blocks would show nothing: of some targets no launch that came up counts, by the server's own doing, and
-    /// there is no other one to measure. Of a comparison one such side is enough.
+    /// there is no other one to measure. Of a comparison one such side is enough, but where no reply has the status that is asked for it
+    /// takes both: a server that comes to refuse everything is what a comparison may be about.
     fn in_vain(&self) -> Option<Done> {
         let mut targets: BTreeMap<&str, Vec<InVain>> = BTreeMap::new();
         for launch in self.all() {
@@ -107,14 +108,23 @@ impl Records<'_> {
             let gave = cell.and_then(|cell| InVain::of(&Asked::from(cell), launch.record));
             targets.entry(launch.record.levels.target()).or_default().extend(gave);
         }
+        let gave: BTreeMap<&str, InVain> =
+            targets.iter().filter_map(|(target, of)| Some((*target, InVain::all(of)?))).collect();
+        let is_comparison = self.plan.comparison.is_some();
+        let is_of_all = is_comparison && gave.values().all(|of| matches!(of, InVain::Refused | InVain::Wrong));
+        let said = |of: &InVain| match of {
+            InVain::Refused if is_of_all => InVain::Wrong,
+            InVain::Refused => InVain::No,
+            of => *of,
+        };
         let those = |which: InVain| -> Vec<String> {
-            let all = targets.iter().filter(|(_, of)| InVain::all(of) == Some(which));
+            let all = gave.iter().filter(|(_, of)| said(of) == which);
             all.map(|(target, _)| (*target).to_owned()).collect()
         };
         let [wrong, died, silent] = [InVain::Wrong, InVain::Died, InVain::Silent].map(those);
-        let others = targets.values().any(|launches| InVain::all(launches) == Some(InVain::No));
+        let others = gave.values().any(|of| said(of) == InVain::No);
         let is_some = [&wrong, &died, &silent].iter().any(|those| !those.is_empty());
-        (is_some && (!others || self.plan.comparison.is_some())).then_some(Done::InVain { wrong, died, silent })
+        (is_some && (!others || is_comparison)).then_some(Done::InVain { wrong, died, silent })
     }
 
     fn capped(&self) -> Done {
@@ -133,6 +143,8 @@ enum InVain {
     No,
     /// Replies, not one of them right, which makes it void.
     Wrong,
+    /// Replies, all of a status that was not asked for.
+    Refused,
     /// Nothing that counts: the server ended under load.
     Died,
     /// Not one reply.
@@ -144,8 +156,13 @@ impl InVain {
     /// have been about to.
     fn of(asked: &Asked<'_>, trial: &TrialRecord) -> Option<Self> {
         let is_wrong = |measured: &Measurement| measured.accounting.ok == 0 && wrong_replies(measured) > 0;
+        let is_refused = |measured: &Measurement| {
+            let books = &measured.accounting;
+            books.bad_status > 0 && books.bad_status == books.completed
+        };
         match &trial.measurement {
             Some(measured) if is_wrong(measured) => Some(InVain::Wrong),
+            Some(measured) if is_refused(measured) && trial.died().is_none() => Some(InVain::Refused),
             _ if trial.died().is_some() => Some(InVain::Died),
             Some(measured) if is_unserved(asked, measured) => trial.slices.is_empty().then_some(InVain::Silent),
             measured => measured.as_ref().map(|_| InVain::No),
@@ -157,6 +174,10 @@ impl InVain {
     fn all(launches: &[InVain]) -> Option<Self> {
         let number = |of: InVain| launches.iter().filter(|launch| **launch == of).count();
         let [no, wrong, died, silent] = [InVain::No, InVain::Wrong, InVain::Died, InVain::Silent].map(number);
+        let refused = number(InVain::Refused);
+        if refused > 0 {
+            return Some(if no + died + silent == 0 { InVain::Refused } else { InVain::No });
+        }
         Some(match (no, wrong, died, silent) {
             (0, 0, 0, 0) => return None,
             (0, 1.., ..) => InVain::Wrong,
