@@ -7,10 +7,13 @@ use crate::compare_row::{row_named, row_with_change};
 use crate::more_blocks::Blocks;
 use crate::words::listed;
 
+/// An interval ends closer to 0 than it is told.
+const AS_GOOD_AS_0: f64 = 0.005;
+
 /// Whether an interval of a figure is open because others are tested with it: by itself it shows a difference.
 fn is_open_for_the_others(row: &CompareRow) -> bool {
     let is_open = row.verdict == ComparisonVerdict::Inconclusive && row.withheld.is_none() && row.p_adjusted.is_some();
-    is_open && bounds(row).is_some_and(|[low, high]| low > 0.0 || high < 0.0)
+    is_open && bounds(row).is_some_and(|[low, high]| low > AS_GOOD_AS_0 || high < -AS_GOOD_AS_0)
 }
 
 /// The ends of the interval of what is worse, below 0 where the new one is better; none where they are not known.

@@ -244,7 +244,7 @@ fn what_several_open_figures_need_is_told_together_and_an_interval_beyond_0_says
     assert!(told.iter().all(|part| text.contains(part)), "{text}");
     assert!(!text.contains("Holm"), "{text}");
     analysis.rows[1].ratio =
-        Measured { estimate: Some(1.02), low: Some(1.001), high: Some(1.04), ..analysis.rows[1].ratio };
+        Measured { estimate: Some(1.02), low: Some(1.01), high: Some(1.04), ..analysis.rows[1].ratio };
     analysis.rows[1].p_adjusted = Some(0.08);
     let why = format!(
         "The interval of {} leaves 0 out, which one of {} figures tested at once may do by chance",

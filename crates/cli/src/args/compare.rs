@@ -112,7 +112,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "SHARE", value_parser = margin)]
     pub(crate) margin: Option<f64>,
 
-    /// How much worse metrics may become, such as 'cpu_per_request<+3%, throughput>-5%, p99<+25%, errors<+1%'
+    /// How much worse metrics may become, such as 'cpu_per_request<+3%, throughput>-5%, p99<+25%, errors<+1%' (errors in percentage points)
     #[arg(long, value_name = "GATES", value_parser = gates)]
     pub(crate) gate: Option<Gates>,
 
