@@ -249,7 +249,7 @@ fn a_path_that_answers_with_another_status_is_told_while_it_may_still_change() {
         lab.experiment(beside_a_specimen("run = 'sh odd.sh'\nready_within = '600s'\nenv = { BOURDON = '$BOURDON' }"));
     let mut running = lab.start(&["run", FILE, "--target", "odd", "--blocks", "1"]);
     let told = running.says("answers with status 503");
-    let cure = " in the file, or --ready, asks for another path)";
+    let cure = " in the file, or --ready, asks for another path; if that is the right reply, ask for it: expect_status, or --expect-status)";
     assert!(told.starts_with("waiting for odd: /rest/hello answers") && told.contains(cure), "{told}");
     let lab = lab.file("go", "");
     running.end().answers();

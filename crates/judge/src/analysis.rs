@@ -31,6 +31,7 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         quick: plan.quick,
         preliminary: !records.are_enough(blocks),
         unfinished: records.unfinished(),
+        ended_in_vain: records.are_in_vain(),
         blocks: blocks as u32,
         blocks_before: blocks_before(plan).collect(),
         of_loads: false,

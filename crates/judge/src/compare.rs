@@ -225,6 +225,7 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
         preliminary: true,
         blocks_before: Vec::new(),
         unfinished: pairs.iter().filter_map(Pair::unfinished).max(),
+        ended_in_vain: pairs.iter().any(Pair::is_in_vain),
         seed: None,
         same: None,
         differences: Vec::new(),
@@ -262,10 +263,10 @@ fn rows(pairs: &[Pair<'_>], gates: &[Gate], primary: Option<Metric>) -> Vec<Comp
         let p_adjusted = found.as_ref().and_then(|_| adjusted[family].next());
         let row = pair.row(metric, p_adjusted);
         let tests = families[family].iter().filter(|other| p_adjusted.is_some_and(|own| **other >= own)).count();
-        match found {
-            Some(found) => pair.with_needs(row, &found, tests),
-            None => row,
-        }
+        let Some(found) = found else { return row };
+        let row = pair.with_needs(row, &found, tests);
+        let open_as_one_of = pair.is_open_for_the_others(&row).then_some(families[family].len() as u32);
+        CompareRow { open_as_one_of, ..row }
     };
     measured.into_iter().map(row).collect()
 }

@@ -157,6 +157,10 @@ impl Pair<'_> {
     }
 
     /// Blocks that a plan asks for at least, where its run has fewer.
+    pub(crate) fn is_in_vain(&self) -> bool {
+        self.old.0.are_in_vain() || self.new.0.are_in_vain()
+    }
+
     pub(crate) fn unfinished(&self) -> Option<u32> {
         self.old.0.unfinished().max(self.new.0.unfinished())
     }

@@ -31,6 +31,9 @@ pub struct Analysis {
     /// many. Until then there is no verdict. Null where it would not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<u32>,
+    /// Whether it ended because further blocks would show the same: nothing that counts, by a server's own doing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ended_in_vain: bool,
     /// Blocks in which every cell has a record, and one of them at least a measurement.
     pub blocks: u32,
     /// How many blocks were asked for at most before more were, to resume the run; empty where that never changed.

@@ -36,6 +36,9 @@ pub struct CompareAnalysis {
     /// many. Until then there is no verdict. Null where it would not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<u32>,
+    /// Whether it ended because further blocks would show the same: nothing that counts, by a server's own doing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ended_in_vain: bool,
     /// Half width of the band in which the two count as the same, as a share.
     pub margin: f64,
     /// The metric that it is about, whose tests are a family of their own; without one all are one family.
@@ -114,6 +117,10 @@ pub struct CompareRow {
     pub difference: Option<Measured>,
     /// p value of "the two are the same", adjusted by Holm over all rows.
     pub p_adjusted: Option<f64>,
+    /// How many figures are tested together with this one, itself among them, where that alone keeps it open: its interval and its own p
+    /// value show a difference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_as_one_of: Option<u32>,
     /// The new one against the old one.
     pub verdict: ComparisonVerdict,
     /// Why what the figures alone say is not evidence, where it is not; where they say nothing, why more blocks would not

@@ -75,7 +75,12 @@ pub struct Failing {
 impl Failing {
     /// Whether more failed than may, or failed and never got a reply, or more clients were left waiting.
     pub fn is_of_many(&self) -> bool {
-        self.failed_share + self.hung_share > self.allowed_share || self.is_of_clients()
+        self.is_of_requests() || self.is_of_clients()
+    }
+
+    /// Whether more requests failed than may, or failed and never got a reply.
+    pub fn is_of_requests(&self) -> bool {
+        self.failed_share + self.hung_share > self.allowed_share
     }
 
     /// Whether more clients of a closed load were left waiting than requests may fail.

@@ -112,11 +112,25 @@ fn why_open(claims: &[ClaimAnalysis]) -> String {
     let open: Vec<&ClaimAnalysis> = claims.iter().filter(|claim| claim.verdict == ClaimVerdict::Inconclusive).collect();
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     open.iter().filter_map(|claim| reason(claim)).for_each(|why| *reasons.entry(why).or_default() += 1);
+    // Without this, six claims that a busy machine keeps open sound like six that failed.
+    let agree = open.iter().filter(|claim| agrees(claim)).count();
+    let who = if open.len() == 1 { String::new() } else { format!("{agree} of them ") };
+    let agree = (agree > 0).then(|| format!("{who}supported by the figures alone"));
     match reasons.into_iter().max_by_key(|(_, claims)| *claims) {
-        None => String::new(),
-        Some((why, all)) if all == open.len() => format!(", because {why}"),
-        Some((why, some)) => format!(" ({some} because {why})"),
+        None => agree.map_or(String::new(), |agree| format!(" ({agree})")),
+        Some((why, all)) if all == open.len() => {
+            format!(", because {why}{}", agree.map_or(String::new(), |agree| format!(" ({agree})")))
+        }
+        Some((why, some)) => {
+            format!(" ({some} because {why}{})", agree.map_or(String::new(), |agree| format!("; {agree}")))
+        }
     }
+}
+
+/// Whether what was measured supports a claim that something else keeps open.
+fn agrees(claim: &ClaimAnalysis) -> bool {
+    let is_so = |note: &ClaimNote| matches!(note, ClaimNote::TakenBack { verdict: ClaimVerdict::Supported, .. });
+    claim.notes.iter().any(is_so)
 }
 
 fn reason(claim: &ClaimAnalysis) -> Option<&'static str> {

@@ -48,7 +48,7 @@ pub(crate) fn of_cells(named: &[(String, &CellAnalysis)]) -> Vec<Bad> {
     // What came of a server's end is not told as well, where there is nothing else.
     let figures = |cell: &CellAnalysis| cell.trials > 0 || cell.died.is_none();
     let clients = |cell: &CellAnalysis| figures(cell) && cell.failing.is_of_clients();
-    let failing = |cell: &CellAnalysis| figures(cell) && cell.failing.is_of_many() && !cell.failing.is_of_clients();
+    let failing = |cell: &CellAnalysis| figures(cell) && cell.failing.is_of_requests();
     let hung = |cell: &CellAnalysis| cell.failing.hung_share > 0.0;
     let wrong = |cell: &CellAnalysis| cell.failing.wrong_content > 0;
     let stopped = |cell: &CellAnalysis| figures(cell) && cell.failing.stopped_at_s.is_some();
@@ -74,7 +74,7 @@ pub(crate) fn of_cells(named: &[(String, &CellAnalysis)]) -> Vec<Bad> {
         ),
         (
             format!(
-                "More than {} of the clients never got a whole reply (--allow-failures says how many may)",
+                "More than {} of the clients were left waiting (--allow-failures says how many may)",
                 percent(allowed)
             ),
             those(&clients, &|cell| format!(" {}", percent(cell.failing.hung_clients_share))),

@@ -11,7 +11,7 @@ use crate::format::counted;
 use crate::gate_words;
 use crate::more_blocks::Blocks;
 use crate::page::Tint;
-use crate::withheld::{because, cure_of};
+use crate::withheld::{because, cure_of, longer_window};
 
 /// How many times as far as the primary metric another must have moved to be named beside it.
 const FAR_MORE: f64 = 2.0;
@@ -85,14 +85,15 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
             Answer::new(Tint::Good, format!("No{}: {none}{}", unlike(analysis, Faster), then(", ", others(0))))
         }
         0 => {
-            let said = primary(analysis).into_iter().chain(leaning(analysis));
+            let far = || primary(analysis).and_then(|row| compare_open::furthest(row, analysis));
+            let said = primary(analysis).into_iter().chain(leaning(analysis).or_else(far));
             let most: String = said.map(|row| format!("{}; ", known(row, analysis))).collect();
             let open = format!("{open} of {figures} {} inconclusive", are(open));
             let is_no_worse = primary(analysis).is_some_and(|row| matches!(row.verdict, Same | Faster));
             let answer = if is_no_worse { "Not shown to be slower" } else { "Undecided" };
-            let not = primary(analysis).and_then(|row| undecided(row, analysis));
+            let then_said = primary(analysis).and_then(|row| undecided(row, analysis));
             let text = format!("{answer}: {most}{open}{}", then(", ", others(0)));
-            Answer { then: not, ..Answer::new(Tint::Unsure, text) }
+            Answer { then: then_said, ..Answer::new(Tint::Unsure, text) }
         }
         _ => {
             let yes = if of(Slower).any(|row| row.metric.is_speed()) { "Yes" } else { "Worse" };
@@ -138,7 +139,7 @@ fn primary(analysis: &CompareAnalysis) -> Option<&CompareRow> {
 fn known(row: &CompareRow, analysis: &CompareAnalysis) -> String {
     let said = match row.verdict {
         ComparisonVerdict::Same => format!(", {}", same_within(analysis, row.difference.is_some())),
-        ComparisonVerdict::Inconclusive if row.withheld.is_none() => compare_open::reach(row, analysis),
+        ComparisonVerdict::Inconclusive if row.withheld.is_none() => compare_open::reach(row),
         _ => String::new(),
     };
     format!("{}{said}", row_with_change(row, analysis))
@@ -151,8 +152,9 @@ fn undecided(row: &CompareRow, analysis: &CompareAnalysis) -> Option<String> {
     }
     let same = same_within(analysis, row.difference.is_some());
     let needed = row.needs_blocks.filter(|_| analysis.same.is_none());
-    let needed =
-        needed.map(|needed| format!("; {} {}", row.metric.words(), Blocks::of_comparison(analysis).needed(needed)));
+    let needed = needed
+        .map(|needed| Blocks::of_comparison(analysis).needed_for_one(needed, longer_window(analysis.form.into())));
+    let needed = needed.map(|needed| format!("; {} {needed}", row.metric.words()));
     Some(format!("Neither a difference nor {same} is shown{}", needed.unwrap_or_default()))
 }
 

@@ -7,14 +7,8 @@ use crate::compare_row::{row_named, row_with_change};
 use crate::more_blocks::Blocks;
 use crate::words::listed;
 
-/// An interval ends closer to 0 than it is told.
-const AS_GOOD_AS_0: f64 = 0.005;
-
-/// Whether an interval of a figure is open because others are tested with it: by itself it shows a difference.
-fn is_open_for_the_others(row: &CompareRow) -> bool {
-    let is_open = row.verdict == ComparisonVerdict::Inconclusive && row.withheld.is_none() && row.p_adjusted.is_some();
-    is_open && bounds(row).is_some_and(|[low, high]| low > AS_GOOD_AS_0 || high < -AS_GOOD_AS_0)
-}
+/// How many times as much worse than the primary figure another may be before it is named beside it.
+const FAR_WORSE: f64 = 2.0;
 
 /// The ends of the interval of what is worse, below 0 where the new one is better; none where they are not known.
 fn bounds(row: &CompareRow) -> Option<[f64; 2]> {
@@ -26,9 +20,9 @@ fn bounds(row: &CompareRow) -> Option<[f64; 2]> {
 }
 
 /// `, so anything from 0.7 % better to 17.8 % worse`: what an open figure may come to.
-pub(crate) fn reach(row: &CompareRow, analysis: &CompareAnalysis) -> String {
-    if is_open_for_the_others(row) {
-        return format!(", which one of {} figures tested at once may do by chance", analysis.rows.len());
+pub(crate) fn reach(row: &CompareRow) -> String {
+    if let Some(figures) = row.open_as_one_of {
+        return format!(", which one of {figures} figures tested at once may do by chance");
     }
     let both_ways = bounds(row).is_some_and(|[low, high]| low < 0.0 && high > 0.0);
     let Some([low, high]) = ends(&row.ratio, row.difference.as_ref()).filter(|_| both_ways) else {
@@ -36,6 +30,15 @@ pub(crate) fn reach(row: &CompareRow, analysis: &CompareAnalysis) -> String {
     };
     let [better, worse] = if row.metric.more_is_better() { [high, low] } else { [low, high] };
     format!(", so anything from {better} better to {worse} worse")
+}
+
+/// `latency p50 -36 % (-79 to +99)` of the open figure that may be far worse than this one, at its interval's end; none where none may.
+pub(crate) fn furthest<'a>(than: &CompareRow, analysis: &'a CompareAnalysis) -> Option<&'a CompareRow> {
+    let worst = |row: &CompareRow| bounds(row).map(|[_, high]| high);
+    let least = FAR_WORSE * worst(than)?.max(analysis.margin);
+    let is_open = |row: &&CompareRow| row.verdict == ComparisonVerdict::Inconclusive && row.withheld.is_none();
+    let far = analysis.rows.iter().filter(is_open).filter_map(|row| Some((worst(row)?, row)));
+    far.filter(|(by, _)| *by > least).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, row)| row)
 }
 
 /// The open figures with their changes, and what may settle them: `throughput -7 % (-15 to +1), latency p50 +8 % (-2 to +19). About 26
@@ -47,18 +50,16 @@ pub(crate) fn rows(rows: &[&CompareRow], analysis: &CompareAnalysis) -> String {
     format!("{}{}{}", changes.join(", "), by_chance.unwrap_or_default(), settled.unwrap_or_default())
 }
 
-/// Why a figure has no verdict whose interval leaves 0 out.
+/// Why figures have no verdict whose intervals leave 0 out.
 fn by_chance(rows: &[&CompareRow], analysis: &CompareAnalysis) -> Option<String> {
-    let open = rows.iter().filter(|row| is_open_for_the_others(row));
+    let figures = rows.iter().filter_map(|row| row.open_as_one_of).max()?;
+    let open = rows.iter().filter(|row| row.open_as_one_of.is_some());
     let names: Vec<String> = open.map(|row| row_named(row, "", analysis)).collect();
-    let (interval, is) = if names.len() == 1 { ("interval", "leaves") } else { ("intervals", "leave") };
-    (!names.is_empty()).then(|| {
-        format!(
-            "The {interval} of {} {is} 0 out, which one of {} figures tested at once may do by chance (Holm's correction)",
-            listed(&names),
-            analysis.rows.len()
-        )
-    })
+    let (intervals, leave) = if names.len() == 1 { ("interval", "leaves") } else { ("intervals", "leave") };
+    Some(format!(
+        "The {intervals} of {} just {leave} 0 out, which one of {figures} figures tested at once may do by chance (Holm's correction)",
+        listed(&names),
+    ))
 }
 
 fn settled(rows: &[&CompareRow], analysis: &CompareAnalysis) -> Option<String> {

@@ -1,7 +1,7 @@
 //! What would settle what is open: how many blocks, how long they take, and the command that asks for them.
 
 use model::{
-    Analysis, Arm, BLOCKS_FOR_A_VERDICT, CellAnalysis, ClaimAnalysis, ClaimVerdict, CompareAnalysis, CompareRow,
+    Analysis, BLOCKS_FOR_A_VERDICT, CellAnalysis, ClaimAnalysis, ClaimVerdict, CompareAnalysis, CompareRow,
     ComparisonVerdict, GateResult, GateVerdict, MOST_NEEDED_BLOCKS,
 };
 
@@ -77,14 +77,22 @@ impl Blocks {
         format!("needs about {} in all{}", counted(about(blocks).into(), one, many), self.more(blocks))
     }
 
+    /// The same of the figure that matters most: beyond what anybody waits for, with what else may help.
+    pub(crate) fn needed_for_one(&self, blocks: u32, longer: String) -> String {
+        if blocks <= MOST_TOLD {
+            return self.needed(blocks);
+        }
+        format!("needs more than {MOST_TOLD} {}; {longer} may need fewer", self.words[1])
+    }
+
     /// ` (5 min 12 s more)`
     fn more(&self, blocks: u32) -> String {
         let more = self.block_s.map(|block_s| block_s * f64::from(blocks.saturating_sub(self.have)));
         more.map_or(String::new(), |seconds| format!(" ({} more)", about_elapsed(seconds)))
     }
 
-    /// `About 26 launches of each in all (1 min 19 s more) may settle CPU per request, 38 (2 min 26 s more) throughput; more than 100
-    /// latency p99`, of how many what needs, the fewest first.
+    /// `About 26 launches of each in all (1 min 19 s more) may settle CPU per request, 38 (2 min 26 s more) throughput; latency
+    /// p99 needs more than 100`, of how many what needs, the fewest first.
     pub(crate) fn may_settle(&self, needed: &[(u32, Vec<String>)]) -> Option<String> {
         let [one, many] = self.words;
         let (few, rest) = needed.split_at(needed.partition_point(|(blocks, _)| *blocks <= MOST_TOLD));
@@ -100,7 +108,10 @@ impl Blocks {
             (true, true) => None,
             (_, true) => Some(said),
             (true, _) => Some(format!("To settle {} takes more than {MOST_TOLD} {many}", listed(&rest))),
-            _ => Some(format!("{said}; more than {MOST_TOLD} {}", listed(&rest))),
+            _ => {
+                let need = if rest.len() == 1 { "needs" } else { "need" };
+                Some(format!("{said}; {} {need} more than {MOST_TOLD}", listed(&rest)))
+            }
         }
     }
 }
@@ -138,7 +149,7 @@ fn each_s(elapsed_s: Option<f64>, blocks: u32, repeated: usize) -> Option<f64> {
 /// How a run would get the blocks that it lacks, or that its open claims need.
 pub(crate) fn of_run(analysis: &Analysis, resume: &str) -> Option<String> {
     if let Some(asked) = analysis.unfinished {
-        return (!analysis.cells.iter().all(is_in_vain)).then(|| rest(asked, resume));
+        return (!analysis.ended_in_vain).then(|| rest(asked, resume));
     }
     let needed = analysis.claims.iter().filter_map(|claim| claim.needs_blocks);
     let counted = analysis.claims.iter().filter(|claim| lacks_blocks(claim)).map(|claim| claim.blocks);
@@ -148,26 +159,22 @@ pub(crate) fn of_run(analysis: &Analysis, resume: &str) -> Option<String> {
 /// The same of a comparison that was launched: for its gates, where there are some, for they are what was asked.
 pub(crate) fn of_comparison(analysis: &CompareAnalysis, resume: &str) -> Option<String> {
     if let Some(asked) = analysis.unfinished {
-        let of = |arm: Arm| analysis.cells.iter().filter(move |of| of.arm == arm);
-        let in_vain = |arm: &Arm| of(*arm).next().is_some() && of(*arm).all(|of| is_in_vain(&of.cell));
-        let none_right =
-            !analysis.cells.is_empty() && analysis.cells.iter().all(|of| of.cell.failing.failed_share >= 1.0);
-        return (!none_right && ![Arm::Old, Arm::New].iter().any(in_vain)).then(|| rest(asked, resume));
+        return (!analysis.ended_in_vain).then(|| rest(asked, resume));
     }
     let open: Vec<&GateResult> = analysis.gates.iter().filter(|gate| gate.needs_blocks.is_some()).collect();
     let needed: Vec<u32> = match analysis.gates[..] {
         // More launches of one server against itself show nothing but noise.
         [] if analysis.same.is_some() => Vec::new(),
         [] => {
-            let open = || {
-                analysis.rows.iter().filter(|row| row.needs_blocks.is_some_and(|needed| needed < MOST_NEEDED_BLOCKS))
+            let of = |rows: &mut dyn Iterator<Item = &CompareRow>| {
+                rows.filter_map(|row| row.needs_blocks).collect::<Vec<u32>>()
             };
-            let primary = open().find(|row| Some(row.metric) == analysis.primary);
-            primary
-                .or_else(|| open().min_by_key(|row| row.needs_blocks))
-                .and_then(|row| row.needs_blocks)
-                .into_iter()
-                .collect()
+            let primary = of(&mut analysis.rows.iter().filter(|row| Some(row.metric) == analysis.primary));
+            // What the comparison is about comes first, and all of it.
+            match primary.iter().max() {
+                Some(most) => (*most <= MOST_TOLD).then_some(*most).into_iter().collect(),
+                None => of(&mut analysis.rows.iter()).into_iter().filter(|needed| *needed <= MOST_TOLD).collect(),
+            }
         }
         _ => open.iter().filter_map(|gate| gate.needs_blocks).collect(),
     };
@@ -203,11 +210,6 @@ fn enough<'a>(
 /// Whether more blocks may be what a claim lacks.
 fn lacks_blocks(claim: &ClaimAnalysis) -> bool {
     claim.verdict == ClaimVerdict::Inconclusive && claim.withheld.is_none() && claim.blocks > 0
-}
-
-/// Whether the server by its own doing made every launch void, as it would make the rest: that is said where the run ends.
-fn is_in_vain(cell: &CellAnalysis) -> bool {
-    cell.trials == 0 && (cell.failing.died > 1 || cell.first_wrong.is_some())
 }
 
 fn rest(asked: u32, resume: &str) -> String {

@@ -24,7 +24,7 @@ pub fn done_words(done: &Done) -> String {
             let found = [
                 of(wrong, &|those| format!("not one reply of {those} was right")),
                 of(died, &|those| format!("{those} died in every launch")),
-                of(silent, &|those| format!("{those} served nothing in any launch")),
+                of(silent, &|those| format!("{those} served nothing, or died, in every launch")),
             ];
             format!(
                 "{}, and more blocks would show the same; fix the server or the expected reply, and start a new run",

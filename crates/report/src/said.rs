@@ -71,13 +71,13 @@ macro_rules! parts {
 parts! {
     Analysis {
         relative_rates, cells, claims, findings, session, void_trials;
-        schema, name, question, source, quick, preliminary, unfinished, blocks, blocks_before, of_loads, seed, margin, elapsed_s,
+        schema, name, question, source, quick, preliminary, unfinished, ended_in_vain, blocks, blocks_before, of_loads, seed, margin, elapsed_s,
         environment, absent, reconstructions, targets, comparisons, shifts, memory_slopes, groups, rank_chance, choices, claims_by_chance,
         trials
     }
     CompareAnalysis {
         differences, cells, session, void_trials;
-        schema, old, new, interleaved, form, cut, blocks, blocks_before, preliminary, unfinished, margin, primary, seed,
+        schema, old, new, interleaved, form, cut, blocks, blocks_before, preliminary, unfinished, ended_in_vain, margin, primary, seed,
         environment, same, rows, shifts, reply_sizes, gates, trials, elapsed_s
     }
     CellAnalysis {

@@ -58,6 +58,7 @@ impl Pair<'_> {
             ratio,
             difference,
             p_adjusted,
+            open_as_one_of: None,
             verdict,
             withheld_of: withheld.map_or(Vec::new(), |why| self.sides(metric, why)),
             quiet: withheld.filter(|why| why.is_noise()).and_then(|_| self.quiet(metric)),
@@ -115,6 +116,17 @@ impl Pair<'_> {
             return ComparisonVerdict::Slower;
         }
         seen(&found.interval, differs, self.margin(metric), metric.more_is_better())
+    }
+
+    /// Whether an open figure has a verdict by itself, without what Holm makes of the others that are tested with it.
+    pub(super) fn is_open_for_the_others(&self, row: &CompareRow) -> bool {
+        let is_open = row.verdict == ComparisonVerdict::Inconclusive && row.withheld.is_none();
+        let by_itself = || {
+            let found = self.change(row.metric, self.confidence());
+            let p = found.as_ref().map(|found| found.p);
+            self.verdict(row.metric, found, p)
+        };
+        is_open && by_itself() != ComparisonVerdict::Inconclusive
     }
 
     /// Whether the old one had none in any launch of what is compared by its difference: who fails now and never did is worse, however

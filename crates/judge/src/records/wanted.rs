@@ -44,6 +44,11 @@ impl Records<'_> {
         (widest <= asked).then(|| Done::Precise { blocks, known: self.known(widest), asked })
     }
 
+    /// Whether the planner asks for nothing more because it would show nothing.
+    pub(crate) fn are_in_vain(&self) -> bool {
+        matches!(self.wanted(), Wanted::Nothing(Done::InVain { .. }))
+    }
+
     /// How many blocks the plan asks for where the run lacks some.
     pub(super) fn lacks(&self) -> Option<u32> {
         let has_all = |block: &&u32| self.cells.iter().all(|launches| launches.contains_key(block));
@@ -111,7 +116,9 @@ impl Records<'_> {
         let gave: BTreeMap<&str, InVain> =
             targets.iter().filter_map(|(target, of)| Some((*target, InVain::all(of)?))).collect();
         let is_comparison = self.plan.comparison.is_some();
-        let is_of_all = is_comparison && gave.values().all(|of| matches!(of, InVain::Refused | InVain::Wrong));
+        let is_heard = self.plan.cells.iter().all(|cell| gave.contains_key(cell.levels.target()));
+        let refuses = |of: &InVain| matches!(of, InVain::Refused | InVain::Wrong);
+        let is_of_all = is_comparison && is_heard && gave.values().all(refuses);
         let said = |of: &InVain| match of {
             InVain::Refused if is_of_all => InVain::Wrong,
             InVain::Refused => InVain::No,
@@ -147,7 +154,7 @@ enum InVain {
     Refused,
     /// Nothing that counts: the server ended under load.
     Died,
-    /// Not one reply.
+    /// Not one reply, in all launches in which the server did not end.
     Silent,
 }
 
@@ -181,8 +188,8 @@ impl InVain {
         Some(match (no, wrong, died, silent) {
             (0, 0, 0, 0) => return None,
             (0, 1.., ..) => InVain::Wrong,
-            (0, 0, 1.., _) if died + silent >= IN_VAIN => InVain::Died,
-            (0, 0, 0, IN_VAIN..) => InVain::Silent,
+            (0, 0, IN_VAIN.., 0) => InVain::Died,
+            (0, 0, ..) if died + silent >= IN_VAIN => InVain::Silent,
             _ => InVain::No,
         })
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use engine::MonotonicClock;
-use model::{Clock, Instead, LaunchRecipe, Waiting};
+use model::{Clock, Instead, LaunchRecipe, READY_WITHIN_NS, Waiting};
 use observe::{Family, ProcSource};
 
 use super::{Process, Unready};
@@ -42,15 +42,16 @@ impl Refusal {
         self.0 = is_refusal.then(|| goes_on.unwrap_or((status, waited)));
     }
 
-    /// How long is waited from the start, where it is `within` that it may take.
+    /// How long is waited from the start, where it is `within` that it may take. Who says how long that is means it.
     fn ends(&self, within: Duration) -> Duration {
-        self.0.map_or(within, |(_, since)| within.min(since.saturating_add(REFUSED_FOR)))
+        let is_meant = within.as_nanos() != u128::from(READY_WITHIN_NS);
+        self.0.filter(|_| !is_meant).map_or(within, |(_, since)| within.min(since.saturating_add(REFUSED_FOR)))
     }
 
-    /// How long it had.
+    /// How long it had, to the second where it was not waited for as long as it may take.
     fn within_ns(&self, within: Duration) -> u64 {
-        let had = if self.0.is_some() { within.min(REFUSED_FOR) } else { within };
-        had.as_nanos() as u64
+        let ends = self.ends(within);
+        if ends == within { within.as_nanos() as u64 } else { Duration::from_secs(ends.as_secs()).as_nanos() as u64 }
     }
 }
 
@@ -110,6 +111,8 @@ impl Process {
                     refusal.hear(reply.status, patience.waited());
                 }
                 Err(error) => {
+                    // Who does not answer at all has not been refusing all the time.
+                    refusal = Refusal::default();
                     heard = heard || error.kind() != ErrorKind::ConnectionRefused;
                     if let Some(why) = self.lasts(&error, path, started.is_some()) {
                         return Err(why);
@@ -170,21 +173,22 @@ mod tests {
 
     #[test]
     fn the_same_refusal_for_long_ends_the_wait_and_what_changes_or_says_later_does_not() {
-        let (minutes, s) = (Duration::from_secs(120), Duration::from_secs);
+        let (minute, s) = (Duration::from_nanos(READY_WITHIN_NS), Duration::from_secs);
         let ends = |heard: &[(u16, u64)]| {
             let mut refusal = Refusal::default();
             heard.iter().for_each(|(status, waited_s)| refusal.hear(*status, s(*waited_s)));
-            refusal.ends(minutes)
+            refusal.ends(minute)
         };
         assert_eq!(ends(&[(404, 3), (404, 15)]), s(23));
         assert_eq!(ends(&[(404, 3), (401, 15)]), s(35), "it came further");
-        assert_eq!(ends(&[(404, 3), (503, 15)]), minutes);
-        assert_eq!(ends(&[(429, 3)]), minutes);
-        assert_eq!(ends(&[(404, 110)]), minutes, "no longer than it may take at all");
+        assert_eq!(ends(&[(404, 3), (503, 15)]), minute);
+        assert_eq!(ends(&[(429, 3)]), minute);
+        assert_eq!(ends(&[(404, 50)]), minute, "no longer than it may take at all");
         let mut refusal = Refusal::default();
         assert_eq!(refusal.within_ns(Duration::from_nanos(7)), 7);
         refusal.hear(404, s(1));
         assert_eq!(refusal.within_ns(Duration::from_nanos(7)), 7);
-        assert_eq!(refusal.within_ns(minutes), 20_000_000_000);
+        assert_eq!(refusal.within_ns(minute), 21_000_000_000);
+        assert_eq!(refusal.ends(2 * minute), 2 * minute, "somebody said that it takes long");
     }
 }
