@@ -82,7 +82,7 @@ impl Blocks {
         if blocks <= MOST_TOLD {
             return self.needed(blocks);
         }
-        format!("needs more than {MOST_TOLD} {}; {longer} may need fewer", self.words[1])
+        format!("takes over {MOST_TOLD} {}; {longer} may take fewer", self.words[1])
     }
 
     /// ` (5 min 12 s more)`
@@ -92,7 +92,7 @@ impl Blocks {
     }
 
     /// `About 26 launches of each in all (1 min 19 s more) may settle CPU per request, 38 (2 min 26 s more) throughput; latency
-    /// p99 needs more than 100`, of how many what needs, the fewest first.
+    /// p99 takes over 100`, of how many what needs, the fewest first.
     pub(crate) fn may_settle(&self, needed: &[(u32, Vec<String>)]) -> Option<String> {
         let [one, many] = self.words;
         let (few, rest) = needed.split_at(needed.partition_point(|(blocks, _)| *blocks <= MOST_TOLD));
@@ -107,10 +107,10 @@ impl Blocks {
         match (few.is_empty(), rest.is_empty()) {
             (true, true) => None,
             (_, true) => Some(said),
-            (true, _) => Some(format!("To settle {} takes more than {MOST_TOLD} {many}", listed(&rest))),
+            (true, _) => Some(format!("To settle {} takes over {MOST_TOLD} {many}", listed(&rest))),
             _ => {
-                let need = if rest.len() == 1 { "needs" } else { "need" };
-                Some(format!("{said}; {} {need} more than {MOST_TOLD}", listed(&rest)))
+                let take = if rest.len() == 1 { "takes" } else { "take" };
+                Some(format!("{said}; {} {take} over {MOST_TOLD}", listed(&rest)))
             }
         }
     }

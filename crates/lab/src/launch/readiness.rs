@@ -112,8 +112,7 @@ impl Process {
                 }
                 Err(error) => {
                     // Who does not answer at all has not been refusing all the time.
-                    refusal = Refusal::default();
-                    heard = heard || error.kind() != ErrorKind::ConnectionRefused;
+                    (refusal, heard) = (Refusal::default(), heard || error.kind() != ErrorKind::ConnectionRefused);
                     if let Some(why) = self.lasts(&error, path, started.is_some()) {
                         return Err(why);
                     }
