@@ -56,9 +56,14 @@ func read(log io.Reader) (map[string]*summary, error) {
 		return nil, errors.New("no interval in the log")
 	}
 	for tag, histogram := range whole {
-		quantile := histogram.ValueAtQuantile
-		summaries[tag].Count = histogram.TotalCount()
-		summaries[tag].Quantiles = map[string]int64{"p50": quantile(50), "p90": quantile(90), "p99": quantile(99)}
+		count := histogram.TotalCount()
+		summaries[tag].Count = count
+		summaries[tag].Quantiles = map[string]int64{}
+		for name, percent := range map[string]int64{"p50": 50, "p90": 90, "p99": 99} {
+			// A quantile is the value that so many are at most. The library rounds the rank, so that it may take the one below.
+			rank := (percent*count + 99) / 100
+			summaries[tag].Quantiles[name] = histogram.ValueAtQuantile(100 * float64(rank) / float64(count))
+		}
 	}
 	return summaries, nil
 }

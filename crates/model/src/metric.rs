@@ -267,7 +267,8 @@ impl Metric {
             Metric::GcCount => runtime()?.gc_count,
             Metric::GcPause => runtime()?.gc_pause_s.map(|seconds| seconds * 1e3),
             Metric::ProfileShare => seen?.profile.as_ref()?.share,
-            Metric::Errors => Some(measured.accounting.error_share()),
+            // Where nothing could be asked, nothing says how much of it would have failed.
+            Metric::Errors => Some(measured.accounting.error_share()).filter(|_| measured.accounting.scheduled > 0),
             Metric::TimeToReady => trial.time_to_ready_ms,
         }
     }

@@ -133,7 +133,8 @@ impl Pair<'_> {
     /// small that share.
     fn never_had(&self, metric: Metric) -> bool {
         let (old, of_old) = self.old;
-        metric.scale() == Scale::Difference && old.values(of_old, metric).iter().all(|value| *value == 0.0)
+        let values = old.values(of_old, metric);
+        metric.scale() == Scale::Difference && !values.is_empty() && values.iter().all(|value| *value == 0.0)
     }
 
     /// Why what the figures say is not evidence, where it is not.

@@ -3,6 +3,7 @@ mod columns;
 mod differences;
 mod doubts;
 mod few;
+mod one_of;
 mod others;
 mod passes;
 mod pauses;

@@ -206,7 +206,7 @@ impl<'a> Guarded<'a> {
             Metric::Throughput => exactly.times(self.rate()),
             Metric::ElapsedPerRequest => exactly.times(self.rate().reciprocal()),
             Metric::CpuPerRequest | Metric::SwitchesPerRequest => exactly.times(self.per_request(metric, value)),
-            Metric::Errors => self.share(confidence).unwrap_or(exactly),
+            Metric::Errors => self.errors(self.share(confidence).unwrap_or(exactly)),
             _ if metric.is_latency() => self.latency(metric, value),
             // Nobody knows in which direction a warm server's memory or threads differ, unless its window shows it.
             _ if self.has(Doubt::Warming) && self.steady_from_s().is_none() => Range { low: 0.0, high: f64::INFINITY },
@@ -391,6 +391,12 @@ impl<'a> Guarded<'a> {
         let has_delay = is_idle && self.asked.ceiling_per_s().is_some();
         let by_delay = if has_delay { self.asked.delay_s() / self.measured.window_s } else { f64::INFINITY };
         slices::windows(&self.launch.record.slices) * by_slots.min(by_delay)
+    }
+
+    /// What may have failed. Who waits for a server that is silent has no failed request and no reply, so that nothing says how
+    /// many of those that were left waiting, or never asked, it would have served.
+    fn errors(&self, share: Range) -> Range {
+        if self.has(Doubt::Silent) { Range { high: 1.0, ..share } } else { share }
     }
 
     /// The share of errors over all launches with its binomial interval.

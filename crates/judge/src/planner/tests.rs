@@ -175,6 +175,9 @@ fn what_died_in_two_launches_of_two_is_not_launched_again_unless_another_target_
         records
     };
     assert!(reason(after(&compared, &silent(2))).starts_with("a served nothing, or died, in every launch, and more"));
+    let mut either = silent(2);
+    either.iter_mut().filter(|trial| trial.block == 2 && trial.levels.target() == "a").for_each(crate::testing::die);
+    assert!(reason(after(&compared, &either)).starts_with("a served nothing, or died, in every launch, and more"));
     assert_eq!(cells(after(&session.plan(), &silent(2))).len(), 2, "in a run the other one serves");
     assert_eq!(cells(after(&compared, &silent(1))).len(), 2, "one may be an accident");
     let mut late = silent(2);

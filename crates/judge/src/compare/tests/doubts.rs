@@ -1,6 +1,6 @@
 //! What may be doubted of a figure takes its verdict back.
 
-use model::{Awaited, Measurement};
+use model::{Awaited, Measurement, Silence};
 use report::claim_notes;
 
 use super::*;
@@ -382,6 +382,32 @@ fn who_serves_nothing_is_not_better_for_what_it_did_not_need() {
     let much = nothing(1 << 50);
     assert_eq!(row(&much, Metric::PeakMemory).verdict, ComparisonVerdict::Slower, "who needs more even so is worse");
     assert_eq!(much.gates[0].verdict, GateVerdict::Broken);
+}
+
+#[test]
+fn nobody_knows_how_many_requests_a_silent_server_would_have_failed() {
+    let errors = |change: &dyn Fn(&mut TrialRecord)| {
+        let found = altered(&session(10_000.0, 10_000.0, 0.005), "errors<+1%", &ALL, change);
+        let errors = row(&found, Metric::Errors);
+        (errors.new.estimate, errors.verdict, found.gates[0].verdict, found.gates[0].withheld)
+    };
+    let (open, undecided) = (ComparisonVerdict::Inconclusive, GateVerdict::Undecided);
+    let asked_nothing = errors(&|trial| trial.measurement = Some(Measurement::default()));
+    assert_eq!(asked_nothing, (None, open, undecided, None), "0 of 0 are not 0 %");
+    let hang = |trial: &mut TrialRecord| {
+        let measured = trial.measurement.as_mut().unwrap();
+        measured.slowest_reply_s = Some(0.01);
+        measured.silences = vec![Silence { at_s: 3.0, length_s: measured.window_s - 3.0, ..Silence::default() }];
+        measured.accounting.in_flight_at_end += 10;
+        measured.accounting.scheduled += 10;
+        measured.accounting.sent += 10;
+    };
+    assert_eq!(errors(&hang), (Some(0.0), open, undecided, Some(Withheld::Silent)));
+    let failed = errors(&|trial| {
+        fail(trial, 0.36);
+        hang(trial);
+    });
+    assert_eq!((failed.1, failed.2), (ComparisonVerdict::Slower, GateVerdict::Broken), "what failed did fail");
 }
 
 #[test]
