@@ -1,16 +1,19 @@
-use model::{Code, Failing, Measurement, ObservedSecond, Plan, Slice, sum};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use model::{Accounting, Code, Failing, Measurement, ObservedSecond, Plan, Slice, sum};
 
 use crate::asked::Asked;
 use crate::failing::{failing, hung_in_flight, wrong_replies};
 use crate::hung::hung;
 use crate::launch::Launch;
 use crate::limit::nothing_completed;
-use crate::statistics::{Interval, geometric_interval, mean};
+use crate::statistics::{Interval, geometric_interval, mean, share_interval};
 use crate::thresholds::{CONFIDENCE, SLICE_DRAIN_S, SLICES_TOLD, SPILL, THROUGHPUT_CHANGE};
 use crate::{slices, steps};
 
 /// What the launches of a cell say together that is in doubt of each of them.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Joint {
     /// By how much they were still getting faster.
     pub(crate) gain: Option<Interval>,
@@ -23,6 +26,8 @@ pub(crate) struct Joint {
     /// How much CPU the target used in slices of others for each second that it used in its own, before it was launched alone; 0 where
     /// that is next to nothing.
     pub(crate) put_off: f64,
+    /// Intervals of the share of requests that failed, by the bits of their level.
+    shares: RefCell<BTreeMap<u64, Option<Interval>>>,
 }
 
 impl Joint {
@@ -38,7 +43,18 @@ impl Joint {
             failing: fared(&asked, (used, everywhere), plan.allow_failures, is_compared),
             stalls_at_pauses: stalls_at_pauses(&valid, everywhere),
             put_off: put_off(everywhere),
+            shares: RefCell::default(),
         }
+    }
+
+    /// The interval of the share of requests that failed, of these books of all launches, which are asked for once: each launch has the
+    /// same, and it takes long to find.
+    pub(crate) fn share(&self, books: impl FnOnce() -> Accounting, confidence: f64) -> Option<Interval> {
+        let found = || {
+            let books = books();
+            share_interval(books.failures(), books.scheduled, confidence)
+        };
+        *self.shares.borrow_mut().entry(confidence.to_bits()).or_insert_with(found)
     }
 }
 

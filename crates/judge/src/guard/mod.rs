@@ -23,7 +23,7 @@ use crate::launch::Launch;
 use crate::limit::most_without_the_generator;
 use crate::records::Records;
 use crate::slices;
-use crate::statistics::{Interval, mean, share_interval, t_interval_at};
+use crate::statistics::{Interval, mean, t_interval_at};
 use crate::steps;
 use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED, TARGET_BUSY, TOLD_APART};
 
@@ -401,8 +401,8 @@ impl<'a> Guarded<'a> {
 
     /// The share of errors over all launches with its binomial interval.
     fn share(&self, confidence: f64) -> Option<Range> {
-        let books = self.has(Doubt::Sample).then(|| self.records.books(self.cell))?;
-        let share = share_interval(books.failures(), books.scheduled, confidence)?;
+        let joint = self.has(Doubt::Sample).then(|| self.records.together(self.cell))?;
+        let share = joint.share(|| self.records.books(self.cell), confidence)?;
         Some(Range { low: share.low, high: share.high })
     }
 }
