@@ -257,8 +257,8 @@ impl Pair<'_> {
         let Interval { estimate, low, high } = launches.interval;
         let interval = Interval {
             estimate,
-            low: low.min(estimate - (sample.estimate - sample.low)),
-            high: high.max(estimate + (sample.high - sample.estimate)),
+            low: low.min(estimate - (sample.estimate - sample.low)).max(-1.0),
+            high: high.max(estimate + (sample.high - sample.estimate)).min(1.0),
         };
         LogRatio { interval, p: launches.p.max(p), ..launches }
     }

@@ -150,7 +150,7 @@ pub struct CompareRow {
 impl CompareRow {
     /// Whether the two were measured, so that there is something to compare.
     pub fn is_measured(&self) -> bool {
-        self.ratio.estimate.is_some() || self.difference.is_some()
+        self.ratio.estimate.is_some() || self.difference.as_ref().is_some_and(|it| it.estimate.is_some())
     }
 }
 

@@ -267,8 +267,11 @@ impl Metric {
             Metric::GcCount => runtime()?.gc_count,
             Metric::GcPause => runtime()?.gc_pause_s.map(|seconds| seconds * 1e3),
             Metric::ProfileShare => seen?.profile.as_ref()?.share,
-            // Where nothing could be asked, nothing says how much of it would have failed.
-            Metric::Errors => Some(measured.accounting.error_share()).filter(|_| measured.accounting.scheduled > 0),
+            // Where nothing could be asked, or nothing that was has ended, nothing says how much of it would have failed.
+            Metric::Errors => {
+                let books = &measured.accounting;
+                (books.completed > 0 || books.failures() > 0).then(|| books.error_share())
+            }
             Metric::TimeToReady => trial.time_to_ready_ms,
         }
     }

@@ -26,8 +26,8 @@ pub(crate) fn change_of(
     let (said, _) = change(ratio, difference)?;
     let of = difference.unwrap_or(ratio);
     let scale = Scale::of(of.estimate?, difference.is_some());
-    let width = of.low.zip(of.high).map(|(low, high)| high - low);
-    let shown = |bound: f64| scale.shown(bound, width);
+    let decimals = of.low.zip(of.high).map_or(1, |(low, high)| scale.decimals(low, high));
+    let shown = |bound: f64| scale.shown(bound, decimals);
     let interval = match left_open(open) {
         (Some(low), Some(high)) => format!("({} to {})", shown(low), shown(high)),
         (Some(low), None) => format!("({} or more)", shown(low)),
@@ -73,13 +73,21 @@ impl Scale {
         }
     }
 
-    /// A value without its unit, as exact as an interval of that width lets one know.
-    fn shown(self, value: f64, width: Option<f64>) -> String {
-        let decimals = match width.map_or(1.0, |width| 100.0 * width) {
+    /// Decimals of what has an interval with such ends: as exact as it lets one know, and one more where an end would be
+    /// rounded to no change, so that everyone sees on which side of that it is.
+    fn decimals(self, low: f64, high: f64) -> usize {
+        let decimals = match 100.0 * (high - low) {
             ..0.2 => 2,
             ..20.0 => 1,
             _ => 0,
         };
+        let none = if self == Scale::Points { 0.0 } else { 1.0 };
+        let is_hidden = |end: f64| end != none && self.shown(end, decimals) == self.shown(none, decimals);
+        decimals + usize::from(decimals < 2 && (is_hidden(low) || is_hidden(high)))
+    }
+
+    /// A value without its unit, with so many decimals.
+    fn shown(self, value: f64, decimals: usize) -> String {
         match self {
             Scale::Points => signed(100.0 * value, decimals),
             Scale::Percent => signed(100.0 * (value - 1.0), decimals),
@@ -94,15 +102,15 @@ pub(crate) fn change(ratio: &Measured, difference: Option<&Measured>) -> Option<
     let of = difference.unwrap_or(ratio);
     let estimate = of.estimate?;
     let scale = Scale::of(estimate, difference.is_some());
-    let said = |width: Option<f64>| format!("{} {}", scale.shown(estimate, width), scale.unit());
+    let said = |decimals: usize| format!("{} {}", scale.shown(estimate, decimals), scale.unit());
     let (Some(low), Some(high)) = (of.low, of.high) else {
-        return Some((said(None), String::new()));
+        return Some((said(1), String::new()));
     };
     if difference.is_none() && high > WIDEST * low {
         return Some((NOT_KNOWN.to_owned(), TOO_FEW.to_owned()));
     }
-    let width = Some(high - low);
-    Some((said(width), format!("({} to {})", scale.shown(low, width), scale.shown(high, width))))
+    let decimals = scale.decimals(low, high);
+    Some((said(decimals), format!("({} to {})", scale.shown(low, decimals), scale.shown(high, decimals))))
 }
 
 /// How far the ends of an interval are from no change, `0.7 %` and `17.8 %`; none where they are not told as shares.
@@ -110,7 +118,7 @@ pub(crate) fn ends(ratio: &Measured, difference: Option<&Measured>) -> Option<[S
     let of = difference.unwrap_or(ratio);
     let (low, high) = (of.low?, of.high?);
     let scale = Scale::of(high, difference.is_some());
-    let shown = |bound: f64| scale.shown(bound, Some(high - low));
+    let shown = |bound: f64| scale.shown(bound, scale.decimals(low, high));
     let without_sign =
         |bound: f64| unbroken(&format!("{} {}", shown(bound).trim_start_matches(['+', '-']), scale.unit()));
     (scale != Scale::Times).then(|| [low, high].map(without_sign))
@@ -120,4 +128,21 @@ pub(crate) fn ends(ratio: &Measured, difference: Option<&Measured>) -> Option<[S
 pub(crate) fn with_interval(change: &str, interval: &str) -> String {
     let change = unbroken(change);
     if interval.is_empty() { change } else { format!("{change} {interval}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_beside_no_change_is_told_from_it() {
+        let said = |low: f64, high: f64| {
+            let ratio = Measured { estimate: Some(1.16), low: Some(low), high: Some(high), unit: Unit::Ratio };
+            change(&ratio, None).unwrap().1
+        };
+        assert_eq!(said(1.05, 1.34), "(+5 to +34)");
+        assert_eq!(said(1.002, 1.34), "(+0.2 to +34.0)");
+        assert_eq!(said(0.998, 1.34), "(-0.2 to +34.0)");
+        assert_eq!(said(1.0, 1.34), "(0 to +34)", "1.0 is exactly that");
+    }
 }

@@ -45,7 +45,8 @@ fn note_words(note: &ClaimNote, claim: &ClaimAnalysis) -> String {
             format!("cold here: {decides} decides ({})", joined(servers.iter().map(cold)))
         }
         ClaimNote::TakenBack { verdict, because } => {
-            format!("{} by the figures alone, but {}", verdict.words(), joined(because.iter().map(doubt_words)))
+            let but = if *verdict == ClaimVerdict::Inconclusive { "and" } else { "but" };
+            format!("{} by the figures alone, {but} {}", verdict.words(), joined(because.iter().map(doubt_words)))
         }
         ClaimNote::Doubt(doubt) => doubt_words(doubt),
         ClaimNote::NoFailure { server, requests, most_share } => {

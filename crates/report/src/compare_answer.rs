@@ -3,7 +3,7 @@
 use model::{CompareAnalysis, CompareRow, ComparisonVerdict, GateResult, GateVerdict};
 
 use crate::answer::NOTHING_YET;
-use crate::compare_launches::{launches, without_launches};
+use crate::compare_launches::{in_vain, launches, without_launches_and_why};
 use crate::compare_open;
 use crate::compare_row::row_with_change;
 use crate::compare_words::{SAME_SHARE, against, reason, same_within};
@@ -47,7 +47,12 @@ fn figures(analysis: &CompareAnalysis) -> Answer {
         return Answer::new(Tint::Unsure, NOTHING_YET.trim_end_matches('.').to_owned());
     }
     if !analysis.rows.iter().any(CompareRow::is_measured) {
-        return Answer::new(Tint::Bad, format!("Nothing could be compared: {}", without_launches(analysis)));
+        return Answer::new(Tint::Bad, format!("Nothing could be compared: {}", without_launches_and_why(analysis)));
+    }
+    if analysis.ended_in_vain {
+        let text = format!("Nothing can be compared: {}", in_vain(analysis));
+        let then = Some("More launches would show the same".to_owned());
+        return Answer { then, ..Answer::new(Tint::Bad, text) };
     }
     if let Some(asked) = analysis.unfinished {
         let text = format!("Not finished: {} of {asked} blocks are complete", analysis.blocks);
@@ -155,7 +160,7 @@ fn undecided(row: &CompareRow, analysis: &CompareAnalysis) -> Option<String> {
     let needed = needed
         .map(|needed| Blocks::of_comparison(analysis).needed_for_one(needed, longer_window(analysis.form.into())));
     let needed = needed.map(|needed| format!("; {} {needed}", row.metric.words()));
-    Some(format!("Neither a difference nor {same} is shown{}", needed.unwrap_or_default()))
+    Some(format!("This shows neither a difference nor that they are {same}{}", needed.unwrap_or_default()))
 }
 
 /// `CPU per request +27.4 % (+23.7 to +31.1), but the machine was busy`.

@@ -1,8 +1,9 @@
 //! How many launches a comparison made, and how many of them count.
 
-use model::{Arm, CellAnalysis, CompareAnalysis, ComparedCell, TrialStage, VoidTrial};
+use model::{Arm, Cell, CellAnalysis, CompareAnalysis, ComparedCell, Failing, TrialStage, VoidTrial};
 
 use crate::format::counted;
+use crate::reason_words::reason_words;
 
 /// `6 launches of each`, `12 launches of each, 8 and 6 of them count`, `12 and 0 launches`: those that came up.
 pub(crate) fn launches(analysis: &CompareAnalysis) -> String {
@@ -54,16 +55,60 @@ pub(crate) fn loads(analysis: &CompareAnalysis) -> [u32; 2] {
     })
 }
 
+/// Words of a reason that are too many for the first sentence.
+const MOST_OF_A_REASON: usize = 120;
+
 /// Which of the two has no launch that counts.
 pub(crate) fn without_launches(analysis: &CompareAnalysis) -> String {
+    match uncounted(analysis)[..] {
+        [arm] => format!("no launch of {} counts", of_arm(arm)),
+        [] => "no figure is known of both".to_owned(),
+        _ => "no launch of either counts".to_owned(),
+    }
+}
+
+/// The same, and why its first launch does not count.
+pub(crate) fn without_launches_and_why(analysis: &CompareAnalysis) -> String {
+    let why = if let [arm] = uncounted(analysis)[..] { why_not(analysis, arm) } else { String::new() };
+    format!("{}{why}", without_launches(analysis))
+}
+
+fn uncounted(analysis: &CompareAnalysis) -> Vec<Arm> {
     let none = |cell: &CellAnalysis| cell.trials == 0;
     let mut arms: Vec<_> = analysis.cells.iter().filter(|of| none(&of.cell)).map(|of| of.arm).collect();
     arms.dedup();
-    match arms[..] {
-        [Arm::Old] => "no launch of the old one counts",
-        [Arm::New] => "no launch of the new one counts",
-        [] => "no figure is known of both",
-        _ => "no launch of either counts",
+    arms
+}
+
+fn of_arm(arm: Arm) -> &'static str {
+    match arm {
+        Arm::Old => "the old one",
+        Arm::New => "the new one",
     }
-    .to_owned()
+}
+
+/// ` (not ready: ...)`.
+fn why_not(analysis: &CompareAnalysis, arm: Arm) -> String {
+    let of_arm: Vec<&Cell> = analysis.cells.iter().filter(|of| of.arm == arm).map(|of| &of.cell.levels).collect();
+    let is_its = |trial: &&VoidTrial| match trial.arm {
+        Some(of) => of == arm,
+        None => of_arm.contains(&&trial.levels),
+    };
+    let reasons = analysis.void_trials.iter().filter(is_its).map(|trial| &trial.reason);
+    let told = reasons.filter(|reason| reason.code() != TrialStage::NotTried.into()).map(reason_words).next();
+    told.filter(|why| why.chars().count() <= MOST_OF_A_REASON).map_or(String::new(), |why| format!(" ({why})"))
+}
+
+/// `the new one served nothing, or died, in every launch`: what a comparison ended for that more launches would only repeat.
+pub(crate) fn in_vain(analysis: &CompareAnalysis) -> String {
+    let told = |arm: Arm| {
+        let cells = || analysis.cells.iter().filter(move |of| of.arm == arm).map(|of| &of.cell.failing);
+        let is_wrong = cells().any(|failing| failing.wrong_content > 0 || failing.failed_share >= 1.0);
+        let is_silent = cells().any(Failing::is_of_silence) || cells().any(|failing| failing.died > 0);
+        let what = if is_silent { "served nothing, or died," } else { "gave no reply that was asked for" };
+        (is_wrong || is_silent).then(|| format!("{} {what} in every launch", of_arm(arm)))
+    };
+    // An old one that a comparison is not about may have failed now and then.
+    let told = [Arm::New, Arm::Old].into_iter().find_map(told);
+    told.unwrap_or_else(|| "one of the two gave nothing that can be compared".to_owned())
 }

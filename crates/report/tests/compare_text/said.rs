@@ -91,6 +91,16 @@ fn a_server_that_fails_every_launch_is_not_launched_again_by_the_same_plan() {
     assert_eq!(next(&analysis).as_deref(), Some("The rest of 6 blocks: bourdon run --resume R"));
     analysis.ended_in_vain = true;
     assert_eq!(next(&analysis), None);
+    fn new(analysis: &mut CompareAnalysis) -> &mut model::Failing {
+        &mut analysis.cells.iter_mut().find(|of| of.arm == model::Arm::New).unwrap().cell.failing
+    }
+    new(&mut analysis).failed_share = 1.0;
+    let refuses = "Nothing can be compared: the new one gave no reply that was asked for in every launch; ";
+    assert!(said(&analysis).contains(refuses), "{}", said(&analysis));
+    new(&mut analysis).unserved = 2;
+    let silent = "Nothing can be compared: the new one served nothing, or died, in every launch; ";
+    let text = said(&analysis);
+    assert!(text.contains(silent) && text.contains(". More launches would show the same."), "{text}");
 }
 
 #[test]
