@@ -137,6 +137,31 @@ fn every_picture_stands_in_the_page_as_it_is_drawn() {
 }
 
 #[test]
+fn a_table_of_many_values_says_how_many_more_the_csv_has() {
+    let mut many = run("side-by-side");
+    for cell in &mut many.cells {
+        let launches = cell.launches.clone();
+        let later = (1..20).flat_map(|round| launches.iter().cloned().map(move |of| (round, of)));
+        cell.launches.extend(later.map(|(round, of)| model::CellLaunch { block: of.block + 10 * round, ..of }));
+    }
+    let page = read(&html(&Judged::Run(Box::new(many))));
+    let mut cut = 0;
+    for values in all(&page, "details.values") {
+        let select =
+            |selector: &str| -> Vec<ElementRef<'_>> { values.select(&Selector::parse(selector).unwrap()).collect() };
+        let rows = select("tbody tr").len();
+        let csv: String = select("pre")[0].text().collect();
+        let csv = csv::Reader::from_reader(csv.as_bytes()).into_records().count();
+        let more =
+            select("p").iter().find_map(|it| text(*it).split(' ').next()?.replace(',', "").parse::<usize>().ok());
+        assert_eq!(rows + more.unwrap_or(0), csv, "{}", text(values));
+        assert!(rows <= 60 && more != Some(0), "{rows}");
+        cut += usize::from(more.is_some());
+    }
+    assert!(cut > 0, "a picture of its launches has more");
+}
+
+#[test]
 fn nothing_is_loaded_and_nothing_runs_but_its_own_script() {
     for name in ["side-by-side", "comparison"] {
         let page = report::html(&judged(name), &timelines(name));

@@ -16,6 +16,7 @@ use maud::{Markup, html};
 use model::{Judged, Timeline};
 
 use crate::bad::Bad;
+use crate::format::counted;
 use crate::page::Tint;
 use crate::picture::{Picture, Subject, pictures, pictures_of_launches};
 use crate::plain;
@@ -89,14 +90,19 @@ fn beside(pictures: &[Picture], subject: Subject) -> Markup {
     }
 }
 
+/// Rows of a picture's values that are a table, too: nobody reads thousands, and each cell takes the browser its time.
+const MOST_ROWS: usize = 60;
+
 /// What is drawn in a picture, as a table.
 fn values(picture: &Picture) -> Markup {
     let values = picture.values().in_words();
     let (header, rows) = values.table();
+    let more = rows.len().saturating_sub(MOST_ROWS);
     html! {
         details.values {
             summary { "Values" }
-            (table(&format!("Values of: {}", picture.title), &header, &rows, 1))
+            (table(&format!("Values of: {}", picture.title), &header, &rows[..rows.len() - more], 1))
+            @if more > 0 { p { (counted(more as u64, "more row is", "more rows are")) " in the CSV and the Markdown below." } }
             (copy("as CSV, every digit", &values.csv()))
             (copy("as Markdown", &values.markdown()))
         }
