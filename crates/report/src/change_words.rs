@@ -27,8 +27,10 @@ pub(crate) fn change_of(
     let of = difference.unwrap_or(ratio);
     let scale = Scale::of(of.estimate?, difference.is_some());
     let decimals = of.low.zip(of.high).map_or(1, |(low, high)| scale.decimals(low, high));
+    let (low, high) = left_open(open);
+    let decimals = scale.with_sides(decimals, [low, high]);
     let shown = |bound: f64| scale.shown(bound, decimals);
-    let interval = match left_open(open) {
+    let interval = match (low, high) {
         (Some(low), Some(high)) => format!("({} to {})", shown(low), shown(high)),
         (Some(low), None) => format!("({} or more)", shown(low)),
         (None, Some(high)) => format!("({} or less)", shown(high)),
@@ -74,16 +76,22 @@ impl Scale {
     }
 
     /// Decimals of what has an interval with such ends: as exact as it lets one know, and one more where an end would be
-    /// rounded to no change, so that everyone sees on which side of that it is.
+    /// rounded to no change, and is not with that.
     fn decimals(self, low: f64, high: f64) -> usize {
         let decimals = match 100.0 * (high - low) {
             ..0.2 => 2,
             ..20.0 => 1,
             _ => 0,
         };
+        self.with_sides(decimals, [Some(low), Some(high)])
+    }
+
+    /// The same decimals, or one more where that shows on which side of no change an end is that these hide.
+    fn with_sides(self, decimals: usize, ends: [Option<f64>; 2]) -> usize {
         let none = if self == Scale::Points { 0.0 } else { 1.0 };
-        let is_hidden = |end: f64| end != none && self.shown(end, decimals) == self.shown(none, decimals);
-        decimals + usize::from(decimals < 2 && (is_hidden(low) || is_hidden(high)))
+        let is_hidden = |end: f64, decimals| self.shown(end, decimals) == self.shown(none, decimals);
+        let helps = |end: f64| is_hidden(end, decimals) && !is_hidden(end, decimals + 1);
+        decimals + usize::from(decimals < 2 && ends.into_iter().flatten().any(helps))
     }
 
     /// A value without its unit, with so many decimals.
@@ -144,5 +152,13 @@ mod tests {
         assert_eq!(said(1.002, 1.34), "(+0.2 to +34.0)");
         assert_eq!(said(0.998, 1.34), "(-0.2 to +34.0)");
         assert_eq!(said(1.0, 1.34), "(0 to +34)", "1.0 is exactly that");
+        assert_eq!(said(1.000_2, 1.34), "(0 to +34)", "one digit more would not show it");
+        let [ratio, open] = [1.05, 1.002].map(|low| Measured {
+            estimate: Some(1.16),
+            low: Some(low),
+            high: Some(1.34),
+            unit: Unit::Ratio,
+        });
+        assert_eq!(change_of(&ratio, None, Some(&open)).unwrap().1, "(+0.2 to +34.0)");
     }
 }

@@ -49,8 +49,8 @@ fn figures(analysis: &CompareAnalysis) -> Answer {
     if !analysis.rows.iter().any(CompareRow::is_measured) {
         return Answer::new(Tint::Bad, format!("Nothing could be compared: {}", without_launches_and_why(analysis)));
     }
-    if analysis.ended_in_vain {
-        let text = format!("Nothing can be compared: {}", in_vain(analysis));
+    if analysis.ended_in_vain && analysis.unfinished.is_some() {
+        let text = format!("Ended early: {}", in_vain(analysis));
         let then = Some("More launches would show the same".to_owned());
         return Answer { then, ..Answer::new(Tint::Bad, text) };
     }

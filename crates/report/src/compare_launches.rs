@@ -1,6 +1,6 @@
 //! How many launches a comparison made, and how many of them count.
 
-use model::{Arm, Cell, CellAnalysis, CompareAnalysis, ComparedCell, Failing, TrialStage, VoidTrial};
+use model::{Arm, Cell, CellAnalysis, CompareAnalysis, ComparedCell, TrialStage, VoidTrial};
 
 use crate::format::counted;
 use crate::reason_words::reason_words;
@@ -101,14 +101,19 @@ fn why_not(analysis: &CompareAnalysis, arm: Arm) -> String {
 
 /// `the new one served nothing, or died, in every launch`: what a comparison ended for that more launches would only repeat.
 pub(crate) fn in_vain(analysis: &CompareAnalysis) -> String {
-    let told = |arm: Arm| {
-        let cells = || analysis.cells.iter().filter(move |of| of.arm == arm).map(|of| &of.cell.failing);
-        let is_wrong = cells().any(|failing| failing.wrong_content > 0 || failing.failed_share >= 1.0);
-        let is_silent = cells().any(Failing::is_of_silence) || cells().any(|failing| failing.died > 0);
-        let what = if is_silent { "served nothing, or died," } else { "gave no reply that was asked for" };
-        (is_wrong || is_silent).then(|| format!("{} {what} in every launch", of_arm(arm)))
+    let cells = |arm: Arm| analysis.cells.iter().filter(move |of| of.arm == arm).map(|of| &of.cell);
+    let serves = |cell: &CellAnalysis| cell.throughput.estimate.is_some_and(|rate| rate > 0.0);
+    let gave_nothing = |arm: &Arm| !cells(*arm).any(serves);
+    let what = |arm: Arm| match () {
+        () if cells(arm).any(|cell| cell.failing.wrong_content > 0) => "gave no right reply",
+        () if cells(arm).any(|cell| cell.failing.is_of_silence() || cell.failing.died > 0) => {
+            "served nothing, or died,"
+        }
+        () => "gave no reply that was asked for",
     };
-    // An old one that a comparison is not about may have failed now and then.
-    let told = [Arm::New, Arm::Old].into_iter().find_map(told);
-    told.unwrap_or_else(|| "one of the two gave nothing that can be compared".to_owned())
+    match [Arm::Old, Arm::New].into_iter().filter(gave_nothing).collect::<Vec<_>>()[..] {
+        [arm] => format!("{} {} in every launch", of_arm(arm), what(arm)),
+        [] => "one of the two gave nothing that can be compared".to_owned(),
+        _ => "neither gave anything that can be compared".to_owned(),
+    }
 }

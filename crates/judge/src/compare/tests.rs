@@ -8,6 +8,7 @@ mod others;
 mod passes;
 mod pauses;
 mod replies;
+mod silent;
 
 use model::{
     Arm, Arrivals, Blocks, ComparePlan, CompareRow, ComparedRevision, ComparisonVerdict, Extent, Failure, GateVerdict,

@@ -19,9 +19,11 @@ pub(crate) use spill::{put_off, share_of_waiting, share_of_waking, share_put_off
 
 use crate::asked::{Asked, completions_per_s};
 use crate::course::steady_throughput;
+use crate::failing::hung_in_flight;
 use crate::launch::Launch;
 use crate::limit::most_without_the_generator;
 use crate::records::Records;
+use crate::silence::stopped;
 use crate::slices;
 use crate::statistics::{Interval, mean, t_interval_at};
 use crate::steps;
@@ -393,10 +395,14 @@ impl<'a> Guarded<'a> {
         slices::windows(&self.launch.record.slices) * by_slots.min(by_delay)
     }
 
-    /// What may have failed. Who waits for a server that is silent has no failed request and no reply, so that nothing says how
-    /// many of those that were left waiting, or never asked, it would have served.
+    /// What may have failed. Who waits for a server that is silent, or that never answers some clients, has no failed request and no
+    /// reply, so that nothing says how many of those that were left waiting, or never asked, it would have served. Only launches in
+    /// which it was so: the others show what they show.
     fn errors(&self, share: Range) -> Range {
-        if self.has(Doubt::Silent) { Range { high: 1.0, ..share } } else { share }
+        let is_silent = self.has(Doubt::Silent) && stopped(self.measured).is_some();
+        let waiting = if self.has(Doubt::Failing) { hung_in_flight(&self.asked, [self.measured]) } else { 0.0 };
+        let most = if is_silent { 1.0 } else { f64::min(share.high + waiting, 1.0) };
+        Range { high: most, ..share }
     }
 
     /// The share of errors over all launches with its binomial interval.

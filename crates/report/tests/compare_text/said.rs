@@ -91,16 +91,23 @@ fn a_server_that_fails_every_launch_is_not_launched_again_by_the_same_plan() {
     assert_eq!(next(&analysis).as_deref(), Some("The rest of 6 blocks: bourdon run --resume R"));
     analysis.ended_in_vain = true;
     assert_eq!(next(&analysis), None);
-    fn new(analysis: &mut CompareAnalysis) -> &mut model::Failing {
-        &mut analysis.cells.iter_mut().find(|of| of.arm == model::Arm::New).unwrap().cell.failing
+    fn of(analysis: &mut CompareAnalysis, arm: model::Arm) -> &mut model::CellAnalysis {
+        &mut analysis.cells.iter_mut().find(|of| of.arm == arm).unwrap().cell
     }
-    new(&mut analysis).failed_share = 1.0;
-    let refuses = "Nothing can be compared: the new one gave no reply that was asked for in every launch; ";
+    of(&mut analysis, model::Arm::New).failing.wrong_content = 0;
+    of(&mut analysis, model::Arm::New).throughput.estimate = Some(0.0);
+    let refuses = "Ended early: the new one gave no reply that was asked for in every launch; ";
     assert!(said(&analysis).contains(refuses), "{}", said(&analysis));
-    new(&mut analysis).unserved = 2;
-    let silent = "Nothing can be compared: the new one served nothing, or died, in every launch; ";
+    of(&mut analysis, model::Arm::New).failing.unserved = 2;
+    let silent = "Ended early: the new one served nothing, or died, in every launch; ";
     let text = said(&analysis);
     assert!(text.contains(silent) && text.contains(". More launches would show the same."), "{text}");
+    let [old, new] = [model::Arm::Old, model::Arm::New].map(|arm| of(&mut analysis, arm).throughput.estimate);
+    (of(&mut analysis, model::Arm::Old).throughput.estimate, of(&mut analysis, model::Arm::New).throughput.estimate) =
+        (new, old);
+    of(&mut analysis, model::Arm::Old).failing.died = 2;
+    let old = "Ended early: the old one served nothing, or died, in every launch; ";
+    assert!(said(&analysis).contains(old), "a new one that was silent once served: {}", said(&analysis));
 }
 
 #[test]
