@@ -4,6 +4,7 @@ use model::{Arm, Cell, CellAnalysis, CompareAnalysis, ComparedCell, TrialStage, 
 
 use crate::format::counted;
 use crate::reason_words::reason_words;
+use crate::withheld::of_arm;
 
 /// `6 launches of each`, `12 launches of each, 8 and 6 of them count`, `12 and 0 launches`: those that came up.
 pub(crate) fn launches(analysis: &CompareAnalysis) -> String {
@@ -78,13 +79,6 @@ fn uncounted(analysis: &CompareAnalysis) -> Vec<Arm> {
     let mut arms: Vec<_> = analysis.cells.iter().filter(|of| none(&of.cell)).map(|of| of.arm).collect();
     arms.dedup();
     arms
-}
-
-fn of_arm(arm: Arm) -> &'static str {
-    match arm {
-        Arm::Old => "the old one",
-        Arm::New => "the new one",
-    }
 }
 
 /// ` (not ready: ...)`.

@@ -5,11 +5,18 @@ use model::{Arm, CellAnalysis, Coldness, CompareAnalysis, MarkCause, Rotated, Wa
 use crate::asker::{Asker, Knob};
 use crate::format::LEAST_CPU;
 
+/// Which of the two it is.
+pub(crate) fn of_arm(arm: Arm) -> &'static str {
+    match arm {
+        Arm::Old => "the old one",
+        Arm::New => "the new one",
+    }
+}
+
 /// Why, as what follows "because".
 pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
     let (who, are) = match of {
-        [Arm::Old] => ("the old one", false),
-        [Arm::New] => ("the new one", false),
+        [arm] => (of_arm(*arm), false),
         _ => ("both", true),
     };
     let (was, share) = if are { ("were", "share") } else { ("was", "shares") };

@@ -133,8 +133,7 @@ impl Pair<'_> {
     /// small that share.
     fn never_had(&self, metric: Metric) -> bool {
         let (old, of_old) = self.old;
-        let values = old.values(of_old, metric);
-        metric.scale() == Scale::Difference && !values.is_empty() && values.iter().all(|value| *value == 0.0)
+        metric.scale() == Scale::Difference && old.values(of_old, metric).iter().all(|value| *value == 0.0)
     }
 
     /// Why what the figures say is not evidence, where it is not.
