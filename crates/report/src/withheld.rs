@@ -31,9 +31,7 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         }
         Withheld::Warming => format!("{who} {was} still getting faster"),
         Withheld::Censored => format!("requests of {who} were unfinished, and how long they took is not known"),
-        Withheld::Failing => {
-            format!("too many requests to {who} failed, and failures can be cheaper than real replies")
-        }
+        Withheld::Failing => failing(who),
         Withheld::Wrong => format!("replies of {who} had wrong content"),
         Withheld::Silent => format!("{who} served nothing inside a window, or stopped answering in one"),
         Withheld::Lateness => format!("much of the latency of {who} may be the generator's own"),
@@ -75,6 +73,10 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
 fn few_requests(who: &str, are: bool) -> String {
     let favour = if are { "a slow server" } else { "it" };
     format!("launches of {who} had too few requests for this quantile, and leaving those out would favour {favour}")
+}
+
+pub(crate) fn failing(who: &str) -> String {
+    format!("too many requests to {who} failed or never got a reply, and those can be cheaper than real replies")
 }
 
 pub(crate) fn pauses(who: &str) -> String {

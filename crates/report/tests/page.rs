@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use model::{
-    Analysis, CellProfile, ClaimVerdict, CompareAnalysis, ComparisonVerdict, Judged, LaunchUse, Measured, ProfiledBy,
-    ProfiledFunction, StackNode, Timeline, Unit,
+    Analysis, CellProfile, ClaimVerdict, CompareAnalysis, ComparisonVerdict, Factor, Judged, LaunchUse, Level, LoadKey,
+    Measured, ProfiledBy, ProfiledFunction, StackNode, Timeline, Unit,
 };
 use report::{markdown, pictures};
 use scraper::{ElementRef, Html, Selector};
@@ -159,6 +159,25 @@ fn a_table_of_many_values_says_how_many_more_the_csv_has() {
         cut += usize::from(more.is_some());
     }
     assert!(cut > 0, "a picture of its launches has more");
+}
+
+#[test]
+fn pictures_of_many_tables_are_to_be_opened_and_those_of_few_stand_open() {
+    let of = |conditions: u64| {
+        let mut made = run("side-by-side");
+        let like = std::mem::take(&mut made.cells);
+        let under = |connections: u64, cell: &model::CellAnalysis| {
+            let levels = cell.levels.clone().with(Factor::Load(LoadKey::Connections), Level::Integer(connections));
+            model::CellAnalysis { levels, ..cell.clone() }
+        };
+        made.cells = (1..=conditions).flat_map(|at| like.iter().map(move |cell| under(at, cell))).collect();
+        let page = read(&html(&Judged::Run(Box::new(made))));
+        let count = |selector: &str| all(&page, selector).len();
+        (count("#figures section > .pictures figure"), count("#figures section > details > .pictures figure"))
+    };
+    let (few, many) = (of(1), of(7));
+    assert!(few.0 > 0 && few.1 == 0, "{few:?}");
+    assert_eq!(many, (0, 7 * few.0));
 }
 
 #[test]

@@ -90,6 +90,16 @@ fn beside(pictures: &[Picture], subject: Subject) -> Markup {
     }
 }
 
+/// The same, to be opened.
+fn folded(pictures: &[Picture], subject: Subject) -> Markup {
+    let count = pictures.iter().filter(|picture| picture.is_of(subject)).count();
+    html! {
+        @if count > 0 {
+            details { summary { (counted(count as u64, "picture", "pictures")) " of this table" } (beside(pictures, subject)) }
+        }
+    }
+}
+
 /// Rows of a picture's values that are a table, too: nobody reads thousands, and each cell takes the browser its time.
 const MOST_ROWS: usize = 60;
 
