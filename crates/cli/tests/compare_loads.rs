@@ -110,7 +110,7 @@ fn uneven_sides_are_counted_each() {
         assert!(text.contains(words), "no `{words}` in {text}");
     }
     let (.., notes) = text.rsplit_once("Notes").unwrap();
-    assert!(notes.contains("3 and 1 loads"), "{text}");
+    assert!(notes.contains("3 and 1 loads · "), "{text}");
     assert!(!text.contains("of each"), "{text}");
 }
 

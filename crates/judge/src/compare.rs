@@ -116,7 +116,7 @@ pub fn compare_runs(
     names: (String, String),
     gates: &[Gate],
 ) -> Result<CompareAnalysis, CompareError> {
-    let (before, after) = (Records::new(old.plan, old.trials), Records::new(new.plan, new.trials));
+    let [before, after] = [old, new].map(|run| Records::new(run.plan, run.trials).compared());
     let common = common_cells(old.plan, new.plan);
     let target = |cell: usize| new.plan.cells[cell].levels.target();
     let among_targets = common.windows(2).any(|two| target(two[0].1) != target(two[1].1));

@@ -70,6 +70,19 @@ pub(crate) fn hung_in_flight<'a>(asked: &Asked<'_>, loads: impl IntoIterator<Ite
     if asked.is_closed() && slots > 0.0 { f64::min(hung / slots, 1.0) } else { 0.0 }
 }
 
+/// By how much the share of a load's requests that failed may be higher, 0 to 1: what has no reply has neither failed nor been served.
+/// Under an open load that is the share that hung. Whoever waits in a closed one asks for nothing more, and what fails fails faster than
+/// he waits: of more clients than may fail nobody knows how many requests theirs would have been, nor of a server that served
+/// nothing, or no more.
+pub(crate) fn share_unanswered(asked: &Asked<'_>, load: &Measurement, allowed: f64) -> f64 {
+    let clients = hung_in_flight(asked, [load]);
+    if nothing_completed(load) || stopped(load).is_some() || clients > allowed {
+        return 1.0;
+    }
+    let scheduled = load.accounting.scheduled.max(1) as f64;
+    clients.max(due_and_hung(load) as f64 / scheduled)
+}
+
 /// Whether nothing was served although something was asked, and the generator was there to see it.
 pub(crate) fn is_unserved(asked: &Asked<'_>, load: &Measurement) -> bool {
     nothing_completed(load) && !asked.nothing_due(load) && blinding_standstill(load).is_none()

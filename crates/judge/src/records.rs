@@ -1,16 +1,16 @@
+mod books;
+mod levels;
 mod wanted;
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Accounting, Cell, LimitCause, Mark, Metric, Plan, Rotated, TrialRecord, Why};
+use model::{Cell, LimitCause, Mark, Metric, Plan, Rotated, TrialRecord, Why};
 
 use crate::launch::{ByCell, Launch};
 use crate::made::Made;
-use crate::thresholds::{
-    BLOCKS_FOR_A_VERDICT, SHARE_OF_LAUNCHES, SIGNIFICANCE, SIGNIFICANCE_OF_LATER_LOOKS, SIGNIFICANCE_WHEN_STOPPED,
-};
+use crate::thresholds::{BLOCKS_FOR_A_VERDICT, SHARE_OF_LAUNCHES};
 use crate::together::Joint;
 use crate::trial::check_trial;
 use crate::{limit, others, rotation};
@@ -32,6 +32,8 @@ pub(crate) struct Records<'a> {
     unfinished: OnceCell<Option<u32>>,
     loaded_before_ns: Vec<u64>,
     together: Vec<OnceCell<Joint>>,
+    /// Whether they are held against an old or a new server, and not only against other targets.
+    is_compared: bool,
 }
 
 impl<'a> Records<'a> {
@@ -82,6 +84,7 @@ impl<'a> Records<'a> {
             made,
             unfinished: OnceCell::new(),
             loaded_before_ns: loaded_before_ns(plan),
+            is_compared: plan.comparison.is_some(),
         };
         for (block, launches) in blocks {
             for ((cell, twin), launch) in launches {
@@ -103,6 +106,11 @@ impl<'a> Records<'a> {
         records
     }
 
+    /// The same as one side of a comparison of two runs.
+    pub(crate) fn compared(self) -> Self {
+        Records { is_compared: true, ..self }
+    }
+
     /// The same with every round of slices; none where all count.
     pub(crate) fn with_every_round(&self) -> Option<Records<'a>> {
         let every =
@@ -118,6 +126,7 @@ impl<'a> Records<'a> {
             unfinished: self.unfinished().into(),
             loaded_before_ns: self.loaded_before_ns.clone(),
             together: self.plan.cells.iter().map(|_| OnceCell::new()).collect(),
+            is_compared: self.is_compared,
         })
     }
 
@@ -216,40 +225,6 @@ impl<'a> Records<'a> {
         values >= BLOCKS_FOR_A_VERDICT && self.unfinished().is_none()
     }
 
-    /// Level of the tests behind a verdict: stricter where the number of blocks followed from what they showed, and stricter
-    /// each time that more of them were asked for after a look.
-    pub(crate) fn significance(&self) -> f64 {
-        match self.plan.blocks_before.len() {
-            0 if self.plan.blocks.max > self.plan.blocks.min => SIGNIFICANCE_WHEN_STOPPED,
-            0 => SIGNIFICANCE,
-            raises => after_raises(raises),
-        }
-    }
-
-    /// The levels of this look and of those before together: how often at most one of them is wrong where the first is wrong
-    /// as often as a test at 5 %.
-    pub(crate) fn all_looks(&self) -> f64 {
-        let raises = 1..=self.plan.blocks_before.len();
-        SIGNIFICANCE + raises.map(after_raises).sum::<f64>()
-    }
-
-    /// Confidence of the interval behind a verdict.
-    pub(crate) fn confidence(&self) -> f64 {
-        1.0 - self.significance()
-    }
-
-    /// Confidence of the t interval that is shown, so that it holds the truth in 95 % of runs: one that ends as soon as it is
-    /// precise ends where the scatter looks small, and an interval at 95 % would hold it more seldom (docs/STATISTICS.md).
-    pub(crate) fn shown_confidence(&self) -> f64 {
-        let followed = self.plan.blocks.max > self.plan.blocks.min || !self.plan.blocks_before.is_empty();
-        1.0 - if followed { SIGNIFICANCE_WHEN_STOPPED } else { SIGNIFICANCE }
-    }
-
-    /// That level once more blocks will have been asked for.
-    pub(crate) fn significance_after_a_raise(&self) -> f64 {
-        after_raises(self.plan.blocks_before.len() + 1)
-    }
-
     /// A metric in one launch; none where the launch is void, missing, or does not support it.
     pub(crate) fn value(&self, cell: usize, block: u32, metric: Metric) -> Option<f64> {
         self.launch(cell, block)?.value(metric)
@@ -285,7 +260,7 @@ impl<'a> Records<'a> {
         let find = || {
             let used: Vec<&Launch> = self.launches(cell).collect();
             let everywhere: Vec<&Launch> = self.everywhere(cell).collect();
-            Joint::of(self.plan, cell, (&used, &everywhere))
+            Joint::of(self.plan, (cell, self.is_compared), (&used, &everywhere))
         };
         self.together[cell].get_or_init(find)
     }
@@ -301,14 +276,6 @@ impl<'a> Records<'a> {
         let Some(own) = launch.record.measurement.as_ref() else { return false };
         let beside = others.filter_map(|other| self.launch(other, launch.record.block)).filter(valid);
         beside.filter_map(measured).any(|beside| limit::did_more(own, beside))
-    }
-
-    /// The books of a cell's valid launches, all together.
-    pub(crate) fn books(&self, cell: usize) -> Accounting {
-        let mut books = Accounting::default();
-        let measured = self.valid(cell).filter_map(|launch| launch.record.measurement.as_ref());
-        measured.for_each(|measured| books.merge(&measured.accounting));
-        books
     }
 
     /// Whether at least half of a cell's valid launches have the property.
@@ -411,14 +378,6 @@ fn loaded_before_ns(plan: &Plan) -> Vec<u64> {
     }
     loaded_ns
 }
-
-/// The level of a look at a run after so many raises: half of what the looks before it left.
-fn after_raises(raises: usize) -> f64 {
-    SIGNIFICANCE_OF_LATER_LOOKS / 2_f64.powi(raises.min(MOST_RAISES) as i32)
-}
-
-/// Raises after which the level falls no more: nothing is found at a millionth of it.
-const MOST_RAISES: usize = 20;
 
 /// Leaving out only the launches that used too little CPU for a figure would make a frugal server look dear, and leaving out
 /// those with too few requests for a quantile would make a slow one look fast.

@@ -1,14 +1,14 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use model::{Accounting, Code, Failing, Measurement, ObservedSecond, Plan, Slice, sum};
+use model::{Code, Failing, Measurement, ObservedSecond, Plan, Slice, sum};
 
 use crate::asked::Asked;
 use crate::failing::{failing, hung_in_flight, wrong_replies};
 use crate::hung::hung;
 use crate::launch::Launch;
 use crate::limit::nothing_completed;
-use crate::statistics::{Interval, geometric_interval, mean, share_interval};
+use crate::statistics::{Interval, geometric_interval, mean};
 use crate::thresholds::{CONFIDENCE, SLICE_DRAIN_S, SLICES_TOLD, SPILL, THROUGHPUT_CHANGE};
 use crate::{slices, steps};
 
@@ -26,15 +26,19 @@ pub(crate) struct Joint {
     /// How much CPU the target used in slices of others for each second that it used in its own, before it was launched alone; 0 where
     /// that is next to nothing.
     pub(crate) put_off: f64,
-    /// Intervals of the share of requests that failed, by the bits of their level.
-    shares: RefCell<BTreeMap<u64, Option<Interval>>>,
+    /// Intervals of the share of requests that failed, by the bits of their level: each launch has the same, and it takes long to find.
+    pub(crate) shares: RefCell<BTreeMap<u64, Option<Interval>>>,
 }
 
 impl Joint {
     /// What the launches of a cell of the plan say: those that count, and everywhere, with those that were set aside or made again, and the
     /// twin's, too. Of what is compared the clients that are left waiting count.
-    pub(crate) fn of(plan: &Plan, cell: usize, (launches, everywhere): (&[&Launch], &[&Launch])) -> Self {
-        let (asked, is_compared) = (Asked::from(&plan.cells[cell]), plan.comparison.is_some());
+    pub(crate) fn of(
+        plan: &Plan,
+        (cell, is_compared): (usize, bool),
+        (launches, everywhere): (&[&Launch], &[&Launch]),
+    ) -> Self {
+        let asked = Asked::from(&plan.cells[cell]);
         let valid: Vec<&Launch> = launches.iter().copied().filter(|launch| launch.judgement.is_valid()).collect();
         let used = if valid.is_empty() { launches } else { &valid };
         Joint {
@@ -45,16 +49,6 @@ impl Joint {
             put_off: put_off(everywhere),
             shares: RefCell::default(),
         }
-    }
-
-    /// The interval of the share of requests that failed, of these books of all launches, which are asked for once: each launch has the
-    /// same, and it takes long to find.
-    pub(crate) fn share(&self, books: impl FnOnce() -> Accounting, confidence: f64) -> Option<Interval> {
-        let found = || {
-            let books = books();
-            share_interval(books.failures(), books.scheduled, confidence)
-        };
-        *self.shares.borrow_mut().entry(confidence.to_bits()).or_insert_with(found)
     }
 }
 

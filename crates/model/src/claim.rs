@@ -422,6 +422,11 @@ pub enum ClaimDoubt {
         /// Of so many.
         of: u64,
     },
+    /// A server left requests without a reply, and nothing says how many of those it would have failed.
+    Unanswered {
+        /// Which.
+        server: Cell,
+    },
     /// A server stopped answering.
     Stopped {
         /// Which.

@@ -20,6 +20,8 @@ pub enum Withheld {
     Wrong,
     /// Nothing was served in a launch, or the server stopped answering in one.
     Silent,
+    /// A server left requests without a reply, and nothing says how many of those it would have failed.
+    Unanswered,
     /// It rests on launches during which the machine was disturbed, by enough to have made it.
     Disturbed,
     /// It rests on launches during which the machine was busy, and nothing bounds what that does to such a figure.

@@ -154,7 +154,7 @@ pub(crate) fn why_withheld(why: Withheld) -> Option<&'static str> {
         Withheld::Censored => "requests were unfinished",
         Withheld::Failing => "requests failed",
         Withheld::Wrong => "replies were wrong",
-        Withheld::Silent => "a server did not answer",
+        Withheld::Silent | Withheld::Unanswered => "a server did not answer",
         Withheld::SharedMemory => "servers that run at the same time share memory",
         Withheld::Waking => "waking a server took extra CPU or time",
         Withheld::Pauses => "a server may put off work until the load pauses",

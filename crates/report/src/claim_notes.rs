@@ -5,7 +5,7 @@ use model::{Cell, ClaimAnalysis, ClaimDoubt, ClaimNote, ClaimVerdict, Metric, Ne
 use crate::conditions::conditions;
 use crate::format::{decimals, number, percent, quantity, thousands};
 use crate::mark_words::{base_words, cold_words};
-use crate::withheld::{failing, pauses};
+use crate::withheld::{failing, pauses, unanswered};
 use crate::words::bracketed;
 
 const NARROW: &str = "the interval may be too narrow";
@@ -144,6 +144,7 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
         ),
         ClaimDoubt::Failing { server } => failing(&place(server)),
         ClaimDoubt::Wrong { server } => format!("replies of {} had wrong content", place(server)),
+        ClaimDoubt::Unanswered { server } => unanswered(&place(server)),
         ClaimDoubt::Unserved { server, launches } => {
             format!("{} served nothing in {}", place(server), counted(*launches, "launch", "launches"))
         }

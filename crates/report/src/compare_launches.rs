@@ -98,15 +98,17 @@ pub(crate) fn in_vain(analysis: &CompareAnalysis) -> String {
     let cells = |arm: Arm| analysis.cells.iter().filter(move |of| of.arm == arm).map(|of| &of.cell);
     let serves = |cell: &CellAnalysis| cell.throughput.estimate.is_some_and(|rate| rate > 0.0);
     let gave_nothing = |arm: &Arm| !cells(*arm).any(serves);
-    let what = |arm: Arm| match () {
-        () if cells(arm).any(|cell| cell.failing.wrong_content > 0) => "gave no right reply",
-        () if cells(arm).any(|cell| cell.failing.is_of_silence() || cell.failing.died > 0) => {
-            "served nothing, or died,"
+    let what = |arm: Arm| {
+        let is_wrong = cells(arm).any(|cell| cell.failing.wrong_content > 0);
+        match (is_wrong, cells(arm).any(|cell| cell.failing.is_of_silence() || cell.failing.died > 0)) {
+            (true, true) => "served nothing right, or died, in every launch",
+            (false, true) => "served nothing, or died, in every launch",
+            (true, false) => "gave no right reply in any launch",
+            (false, false) => "gave no reply with an expected status in any launch",
         }
-        () => "gave no reply that was asked for",
     };
     match [Arm::Old, Arm::New].into_iter().filter(gave_nothing).collect::<Vec<_>>()[..] {
-        [arm] => format!("{} {} in every launch", of_arm(arm), what(arm)),
+        [arm] => format!("{} {}", of_arm(arm), what(arm)),
         [] => "one of the two gave nothing that can be compared".to_owned(),
         _ => "neither gave anything that can be compared".to_owned(),
     }

@@ -34,6 +34,7 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         Withheld::Failing => failing(who),
         Withheld::Wrong => format!("replies of {who} had wrong content"),
         Withheld::Silent => format!("{who} served nothing inside a window, or stopped answering in one"),
+        Withheld::Unanswered => unanswered(who),
         Withheld::Lateness => format!("much of the latency of {who} may be the generator's own"),
         Withheld::Cold => {
             let needs = if are { "they say they need" } else { "it says it needs" };
@@ -77,6 +78,10 @@ fn few_requests(who: &str, are: bool) -> String {
 
 pub(crate) fn failing(who: &str) -> String {
     format!("too many requests to {who} failed or never got a reply, and those can be cheaper than real replies")
+}
+
+pub(crate) fn unanswered(who: &str) -> String {
+    format!("{who} left requests without a reply, and nothing says how many of those would have failed")
 }
 
 pub(crate) fn pauses(who: &str) -> String {
@@ -143,6 +148,7 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker, cpus: u
         Withheld::Failing
         | Withheld::Wrong
         | Withheld::Silent
+        | Withheld::Unanswered
         | Withheld::Pauses
         | Withheld::Unwaited
         | Withheld::BetweenLooks

@@ -129,6 +129,7 @@ impl ClaimTest<'_> {
             }
             Doubt::Failing => ClaimDoubt::Failing { server },
             Doubt::Wrong => ClaimDoubt::Wrong { server },
+            Doubt::Unanswered => ClaimDoubt::Unanswered { server },
             Doubt::Silent => match self.records.together(cell).failing {
                 failing if failing.unserved > 0 => ClaimDoubt::Unserved { server, launches: failing.unserved },
                 failing => ClaimDoubt::Stopped { server, launches: failing.stopped },

@@ -26,6 +26,8 @@ pub(crate) enum Doubt {
     /// Nothing was served in a launch, or the server stopped answering in one: the launches that it survived must not speak
     /// for it.
     Silent,
+    /// Requests were left without a reply, neither failed nor served: more of them may fail than did.
+    Unanswered,
     /// Servers used a CPU in slices of others: its neighbours in its own, or it in theirs.
     Spill,
     /// The server did much when it was woken before its slices, which counts nowhere: alone its requests may have had it.
@@ -46,7 +48,7 @@ pub(crate) enum Doubt {
 
 /// The doubts that marks stand for; the sample is statistics, and part of every interval, and against noise speak the launches
 /// without it, too.
-pub(crate) const MARKS: [Doubt; 15] = [
+pub(crate) const MARKS: [Doubt; 16] = [
     Doubt::Generator,
     Doubt::Ceiling,
     Doubt::Edges,
@@ -56,6 +58,7 @@ pub(crate) const MARKS: [Doubt; 15] = [
     Doubt::Failing,
     Doubt::Wrong,
     Doubt::Silent,
+    Doubt::Unanswered,
     Doubt::Spill,
     Doubt::Waking,
     Doubt::Pauses,
@@ -77,6 +80,7 @@ impl Doubt {
             Doubt::Failing => Withheld::Failing,
             Doubt::Wrong => Withheld::Wrong,
             Doubt::Silent => Withheld::Silent,
+            Doubt::Unanswered => Withheld::Unanswered,
             Doubt::Spill => Withheld::Spill,
             Doubt::Waking => Withheld::Waking,
             Doubt::Pauses => Withheld::Pauses,

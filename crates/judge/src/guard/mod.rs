@@ -19,11 +19,10 @@ pub(crate) use spill::{put_off, share_of_waiting, share_of_waking, share_put_off
 
 use crate::asked::{Asked, completions_per_s};
 use crate::course::steady_throughput;
-use crate::failing::hung_in_flight;
+use crate::failing::share_unanswered;
 use crate::launch::Launch;
 use crate::limit::most_without_the_generator;
 use crate::records::Records;
-use crate::silence::stopped;
 use crate::slices;
 use crate::statistics::{Interval, mean, t_interval_at};
 use crate::steps;
@@ -133,6 +132,7 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         Doubt::Failing => records.together(cell).failing.is_of_many(),
         Doubt::Wrong => records.together(cell).failing.wrong_content > 0,
         Doubt::Silent => records.together(cell).failing.is_of_silence(),
+        Doubt::Unanswered => metric == Metric::Errors,
         Doubt::Spill | Doubt::SharedMemory => launch.rounds.is_some(),
         Doubt::Waking => {
             let is_closed = Asked::from(&records.plan.cells[cell]).is_closed();
@@ -395,20 +395,17 @@ impl<'a> Guarded<'a> {
         slices::windows(&self.launch.record.slices) * by_slots.min(by_delay)
     }
 
-    /// What may have failed. Who waits for a server that is silent, or that never answers some clients, has no failed request and no
-    /// reply, so that nothing says how many of those that were left waiting, or never asked, it would have served. Only launches in
-    /// which it was so: the others show what they show.
+    /// What may have failed. Only launches in which requests were left without a reply leave it open: the others show what they show.
     fn errors(&self, share: Range) -> Range {
-        let is_silent = self.has(Doubt::Silent) && stopped(self.measured).is_some();
-        let waiting = if self.has(Doubt::Failing) { hung_in_flight(&self.asked, [self.measured]) } else { 0.0 };
-        let most = if is_silent { 1.0 } else { f64::min(share.high + waiting, 1.0) };
-        Range { high: most, ..share }
+        let allowed = self.records.plan.allow_failures;
+        let unanswered = || share_unanswered(&self.asked, self.measured, allowed);
+        let most = if self.has(Doubt::Unanswered) { share.high + unanswered() } else { share.high };
+        Range { high: most.min(1.0).max(share.high), ..share }
     }
 
     /// The share of errors over all launches with its binomial interval.
     fn share(&self, confidence: f64) -> Option<Range> {
-        let joint = self.has(Doubt::Sample).then(|| self.records.together(self.cell))?;
-        let share = joint.share(|| self.records.books(self.cell), confidence)?;
+        let share = self.has(Doubt::Sample).then(|| self.records.share(self.cell, confidence))??;
         Some(Range { low: share.low, high: share.high })
     }
 }

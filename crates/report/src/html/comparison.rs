@@ -1,14 +1,14 @@
 use maud::{Markup, html};
 use model::{CompareAnalysis, ComparisonVerdict, GateVerdict, Timeline};
 
-use super::{bad, beside, cautions, class, frame, launches, list, over_time, profile, table, text};
+use super::{bad, cautions, class, frame, launches, list, of_table, over_time, profile, table, text};
 use crate::compare_answer;
 use crate::compare_question::question;
 use crate::compare_words::{self as say, Line};
 use crate::gate_words;
+use crate::picture::Picture;
 use crate::picture::chosen::by_trial;
 use crate::picture::series::{of_comparison, rows_of_comparison};
-use crate::picture::{Picture, Subject};
 
 /// The page of a comparison, in the order of the terminal's.
 pub(super) fn page(
@@ -18,13 +18,14 @@ pub(super) fn page(
     index: Option<&str>,
 ) -> String {
     let (rows, timelines) = (rows_of_comparison(analysis), by_trial(timelines));
+    let tables = say::groups(analysis).len();
     let content = html! {
         (header(analysis))
         (gates(analysis))
         section #figures {
             h2 { "Figures" }
             @for (at, (title, lines)) in say::groups(analysis).iter().enumerate() {
-                section { div.whole { (figures(title, lines)) } (beside(pictures, Subject::Table(at))) (every(analysis, title, lines)) }
+                section { div.whole { (figures(title, lines)) } (of_table(pictures, (at, tables))) (every(analysis, title, lines)) }
             }
         }
         (over_time::section(&rows, &timelines, &analysis.void_trials, pictures))

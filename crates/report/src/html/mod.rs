@@ -90,7 +90,17 @@ fn beside(pictures: &[Picture], subject: Subject) -> Markup {
     }
 }
 
-/// The same, to be opened.
+/// Tables whose pictures stand open. Of more, the tables themselves would be too far from each other to be compared, and a browser
+/// would be busy with what lies screens away.
+const MOST_TABLES_WITH_PICTURES: usize = 6;
+
+/// The pictures that stand beside one of so many tables.
+fn of_table(pictures: &[Picture], (at, tables): (usize, usize)) -> Markup {
+    let which = if tables > MOST_TABLES_WITH_PICTURES { folded } else { beside };
+    which(pictures, Subject::Table(at))
+}
+
+/// The pictures that stand beside a table, to be opened.
 fn folded(pictures: &[Picture], subject: Subject) -> Markup {
     let count = pictures.iter().filter(|picture| picture.is_of(subject)).count();
     html! {
@@ -100,8 +110,9 @@ fn folded(pictures: &[Picture], subject: Subject) -> Markup {
     }
 }
 
-/// Rows of a picture's values that are a table, too: nobody reads thousands, and each cell takes the browser its time.
-const MOST_ROWS: usize = 60;
+/// Rows of a picture's values that are a table, too: nobody reads thousands, and each cell takes the browser its time. The script folds
+/// none that is as short.
+const MOST_ROWS: usize = 40;
 
 /// What is drawn in a picture, as a table.
 fn values(picture: &Picture) -> Markup {

@@ -1,7 +1,7 @@
 use maud::{Markup, html};
 use model::{Analysis, ClaimAnalysis, ClaimVerdict, Mark, Reconstruction, TargetInfo, Timeline};
 
-use super::{bad, beside, cautions, class, folded, launches, list, over_time, table, text};
+use super::{bad, beside, cautions, class, launches, list, of_table, over_time, table, text};
 use super::{choice, frame, profile};
 use crate::asker::Asker;
 use crate::bad as bad_words;
@@ -111,13 +111,8 @@ fn tint(claim: &ClaimAnalysis) -> &'static str {
     }
 }
 
-/// Tables whose pictures stand open. Of more, the tables themselves would be too far from each other to be compared, and a browser
-/// would be busy with what lies screens away.
-const MOST_TABLES_WITH_PICTURES: usize = 6;
-
 fn tables(analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>], pictures: &[Picture]) -> Markup {
     let differ = words::launched_differently(analysis);
-    let pictures_of = if groups.len() > MOST_TABLES_WITH_PICTURES { folded } else { beside };
     let mut explained: Vec<Mark> = Vec::new();
     html! {
         section #figures {
@@ -130,7 +125,7 @@ fn tables(analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>], pi
                     @if !group.title.is_empty() { h3 { (text(&group.title)) } }
                     (figures(group))
                     (list(beneath(group, differ, &mut explained)))
-                    (pictures_of(pictures, Subject::Table(at)))
+                    (of_table(pictures, (at, groups.len())))
                     (launches::of(&group.title, &of_group(group)))
                 }
             }

@@ -96,9 +96,13 @@ fn a_server_that_fails_every_launch_is_not_launched_again_by_the_same_plan() {
     }
     of(&mut analysis, model::Arm::New).failing.wrong_content = 0;
     of(&mut analysis, model::Arm::New).throughput.estimate = Some(0.0);
-    let refuses = "Ended early: the new one gave no reply that was asked for in every launch; ";
+    let refuses = "Ended early: the new one gave no reply with an expected status in any launch; ";
     assert!(said(&analysis).contains(refuses), "{}", said(&analysis));
     of(&mut analysis, model::Arm::New).failing.unserved = 2;
+    of(&mut analysis, model::Arm::New).failing.wrong_content = 1;
+    let both = "Ended early: the new one served nothing right, or died, in every launch; ";
+    assert!(said(&analysis).contains(both), "{}", said(&analysis));
+    of(&mut analysis, model::Arm::New).failing.wrong_content = 0;
     let silent = "Ended early: the new one served nothing, or died, in every launch; ";
     let text = said(&analysis);
     assert!(text.contains(silent) && text.contains(". More launches would show the same."), "{text}");

@@ -33,6 +33,7 @@ pub(crate) fn every_doubt() -> Vec<ClaimDoubt> {
         ClaimDoubt::Failing { server: server.clone() },
         ClaimDoubt::Wrong { server: server.clone() },
         ClaimDoubt::Pauses { server: server.clone() },
+        ClaimDoubt::Unanswered { server: server.clone() },
         ClaimDoubt::Unserved { server: server.clone(), launches: 1 },
         ClaimDoubt::Stopped { server: server.clone(), launches: 6 },
     ]);

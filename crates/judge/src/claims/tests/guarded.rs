@@ -170,7 +170,7 @@ fn who_fails_more_than_it_may_is_not_shown_to_be_quick() {
         measured.in_window.ok -= failed;
     });
     assert_eq!(verdicts(&claims), [Inconclusive, Supported, Inconclusive]);
-    assert!(claim_notes(&claims[0])[0].ends_with("and failures can be cheaper than real replies"), "{claims:?}");
+    assert!(claim_notes(&claims[0])[0].ends_with("and those can be cheaper than real replies"), "{claims:?}");
     let claims = after(&session, 1, |measured| {
         let second = |at: u32| Interval {
             at_s: at.into(),

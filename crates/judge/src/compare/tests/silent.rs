@@ -1,6 +1,6 @@
 //! What servers that serve nothing, or no more, are called.
 
-use model::{Measurement, Silence};
+use model::{Arrivals, Awaited, Failure, LoadModel, Measurement, Residence, Silence};
 
 use super::*;
 
@@ -42,7 +42,7 @@ fn nobody_knows_how_many_requests_a_silent_server_would_have_failed() {
         measured.accounting.scheduled += 10;
         measured.accounting.sent += 10;
     };
-    assert_eq!(errors(&hang), (Some(0.0), open, undecided, Some(Withheld::Silent)));
+    assert_eq!(errors(&hang), (Some(0.0), open, undecided, Some(Withheld::Unanswered)));
     let failed = errors(&|trial| {
         fail(trial, 0.36);
         hang(trial);
@@ -57,4 +57,78 @@ fn nobody_knows_how_many_requests_a_silent_server_would_have_failed() {
     };
     assert_eq!(both(&[2]), GateVerdict::Broken, "the old one was silent once, and the new one failed in all");
     assert_eq!(both(&ALL), undecided);
+}
+
+/// From the start, so that no request was due in the window and one of the warm-up waited all the while.
+fn hang_from_the_start(trial: &mut TrialRecord) {
+    let residence = Residence { in_flight_s: 10.0, requests_s: 10.0, ..Residence::default() };
+    trial.measurement = Some(Measurement { residence, window_s: 10.0, ..Measurement::default() });
+}
+
+#[test]
+fn launches_in_which_nothing_ended_leave_the_share_of_errors_open_and_the_others_do_not_speak_for_them() {
+    let errors = |blocks: &[u32], change: &dyn Fn(&mut TrialRecord)| {
+        let found =
+            altered(&session(10_000.0, 10_000.0, 0.005).blocks(12).planned(12, 12), "errors<+1%", blocks, change);
+        let errors = row(&found, Metric::Errors);
+        (errors.verdict, errors.withheld, errors.withheld_of.clone(), found.gates[0].verdict)
+    };
+    let open = (ComparisonVerdict::Inconclusive, Some(Withheld::Unanswered), vec![Arm::New], GateVerdict::Undecided);
+    assert_eq!(errors(&[1, 3, 5, 7, 9, 11], &hang_from_the_start), open);
+    assert_eq!(errors(&[4], &hang_from_the_start), open);
+    let once_refused = |trial: &mut TrialRecord| {
+        hang_from_the_start(trial);
+        let books = &mut trial.measurement.as_mut().unwrap().accounting;
+        (books.scheduled, books.sent) = (10_000, 10_000);
+        books.failed.insert(Failure::ClosedBeforeReply, 1);
+        books.in_flight_at_end = 9_999;
+    };
+    let (verdict, .., gate) = errors(&ALL, &once_refused);
+    let expected = (ComparisonVerdict::Slower, GateVerdict::Undecided);
+    assert_eq!((verdict, gate), expected, "the old one never failed, and nobody knows how many more did");
+}
+
+#[test]
+fn requests_of_an_open_load_that_hang_may_have_failed() {
+    let mut open = session(10_000.0, 10_000.0, 0.005).draft();
+    let rate = LoadModel::Open { rate_per_s: 1_000.0, arrivals: Arrivals::Constant };
+    open.cells.iter_mut().for_each(|cell| cell.load.model = rate);
+    let gate = |share: f64, allowed: &str| {
+        let mut trials = session(10_000.0, 10_000.0, 0.005).records();
+        for measured in trials.iter_mut().filter(|it| it.cell == 0).filter_map(|it| it.measurement.as_mut()) {
+            let hung = (share * measured.accounting.scheduled as f64) as u64;
+            measured.slowest_reply_s = Some(0.01);
+            measured.awaited = vec![Awaited { requests: hung, youngest_s: 1.5, oldest_s: 2.9 }];
+            measured.accounting.ok -= hung;
+            measured.accounting.completed -= hung;
+            measured.accounting.in_flight_at_end += hung;
+        }
+        alike::judged(allowed, open.clone(), &trials, false).gates[0].verdict
+    };
+    assert_eq!(gate(0.03, "errors<+1%"), GateVerdict::Undecided);
+    assert_eq!((gate(0.002, "errors<+1%"), gate(0.03, "errors<+5%")), (GateVerdict::Held, GateVerdict::Held));
+}
+
+/// Two runs, as two saved loads are.
+#[test]
+fn clients_that_are_left_waiting_count_between_two_runs_too() {
+    let session = session(150.0, 100.0, 0.005);
+    let plan = session.plan();
+    let with_waiting = |waiting: u64| {
+        let mut trials = session.records();
+        for measured in trials.iter_mut().filter_map(|trial| trial.measurement.as_mut()).filter(|_| waiting > 0) {
+            measured.slowest_reply_s = Some(0.01);
+            measured.awaited = vec![Awaited { requests: waiting, youngest_s: 1.5, oldest_s: 2.9 }];
+        }
+        trials
+    };
+    let (all, few) = (with_waiting(0), with_waiting(5));
+    let environment = Environment::default();
+    let run = |trials| Run { plan: &plan, environment: &environment, trials };
+    let names = || ("old".to_owned(), "new".to_owned());
+    let found = compare_runs(run(&all), run(&few), names(), &parse_gates("errors<+1%").unwrap()).unwrap();
+    assert!(found.cells.iter().filter(|of| of.arm == Arm::New).all(|of| of.cell.failing.bad));
+    assert!(found.gates.iter().all(|gate| gate.withheld == Some(Withheld::Unanswered)), "{:?}", found.gates);
+    let same = compare_runs(run(&all), run(&all), names(), &parse_gates("errors<+1%").unwrap()).unwrap();
+    assert!(same.cells.iter().all(|of| !of.cell.failing.bad));
 }
