@@ -5,7 +5,7 @@ use model::{CompareAnalysis, CompareRow, ComparisonVerdict, GateResult, GateVerd
 use crate::answer::NOTHING_YET;
 use crate::compare_launches::{in_vain, launches, without_launches_and_why};
 use crate::compare_open;
-use crate::compare_row::row_with_change;
+use crate::compare_row::{is_of_nothing, row_with_change};
 use crate::compare_words::{SAME_SHARE, against, reason, same_within};
 use crate::format::counted;
 use crate::gate_words;
@@ -123,7 +123,10 @@ fn unlike(analysis: &CompareAnalysis, verdict: ComparisonVerdict) -> &'static st
 /// else the one that moved most.
 fn largest(analysis: &CompareAnalysis, verdict: ComparisonVerdict) -> String {
     let rows: Vec<&CompareRow> = analysis.rows.iter().filter(|row| row.verdict == verdict).collect();
-    let moved = |row: &CompareRow| row.ratio.estimate.map_or(0.0, |ratio| ratio.ln().abs());
+    let moved = |row: &CompareRow| match row.ratio.estimate {
+        _ if is_of_nothing(row) => f64::INFINITY,
+        ratio => ratio.map_or(0.0, |ratio| ratio.ln().abs()),
+    };
     let primary = rows.iter().find(|row| Some(row.metric) == analysis.primary);
     let most = rows.iter().max_by(|a, b| moved(a).total_cmp(&moved(b)));
     let far_more = |row: &&&CompareRow| primary.is_some_and(|primary| moved(row) > FAR_MORE * moved(primary));
@@ -159,8 +162,9 @@ fn undecided(row: &CompareRow, analysis: &CompareAnalysis) -> Option<String> {
     let needed = row.needs_blocks.filter(|_| analysis.same.is_none());
     let needed = needed
         .map(|needed| Blocks::of_comparison(analysis).needed_for_one(needed, longer_window(analysis.form.into())));
-    let needed = needed.map(|needed| format!("; {} {needed}", row.metric.words()));
-    Some(format!("This shows neither a difference nor that they are {same}{}", needed.unwrap_or_default()))
+    let needed = needed.map(|needed| format!("; it {needed}"));
+    let needed = needed.unwrap_or_default();
+    Some(format!("Of {} this shows neither a difference nor that they are {same}{needed}", row.metric.words()))
 }
 
 /// `CPU per request +27.4 % (+23.7 to +31.1), but the machine was busy`.

@@ -4,13 +4,28 @@ use model::{Cell, CompareAnalysis, CompareRow};
 
 use crate::change_words::{change, change_of, with_interval};
 use crate::conditions::conditions;
-use crate::format::counted;
+use crate::format::{counted, number, quantity};
 
 /// `throughput -16.0 % (-18.3 to -13.6)`, with its conditions where there are several.
 pub(crate) fn row_with_change(row: &CompareRow, analysis: &CompareAnalysis) -> String {
     let change = change_of(&row.ratio, row.difference.as_ref(), row.in_doubt.as_ref())
-        .map_or(String::new(), |(change, interval)| format!(" {}", with_interval(&change, &interval)));
+        .map_or_else(|| to_nothing(row), |(change, interval)| format!(" {}", with_interval(&change, &interval)));
     row_named(row, &(change + &quiet(row)), analysis)
+}
+
+/// `, 3,885 to 0 requests/s`: where the one gave nothing there is no ratio.
+fn to_nothing(row: &CompareRow) -> String {
+    let both = row
+        .old
+        .estimate
+        .zip(row.new.estimate)
+        .filter(|(old, new)| row.difference.is_none() && (*old == 0.0) != (*new == 0.0));
+    both.map_or(String::new(), |(old, new)| format!(", {} to {}", number(old), quantity(new, row.new.unit)))
+}
+
+/// Whether it says that one side gave nothing.
+pub(crate) fn is_of_nothing(row: &CompareRow) -> bool {
+    !to_nothing(row).is_empty()
 }
 
 /// What a row is about and, as `change` has it, how far that changed; with its conditions where there are several.

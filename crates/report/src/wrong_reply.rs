@@ -54,7 +54,7 @@ fn if_meant(wrong: &WrongReply, status: u16) -> String {
 }
 
 fn body(excerpt: Option<&Excerpt>) -> String {
-    let Some(excerpt) = excerpt else { return "a body that came in pieces".to_owned() };
+    let Some(excerpt) = excerpt else { return "a body that came in several parts, of which none is kept".to_owned() };
     if excerpt.bytes == 0 {
         return "an empty body".to_owned();
     }
@@ -81,7 +81,10 @@ mod tests {
         let asked = WrongReply::new((Some(204), None), 404, Some((b"", 0)));
         assert_eq!(sentence(&asked), "expected 204, got 404 with an empty body");
         let wrong = WrongReply::new((Some(204), None), 200, None);
-        assert_eq!(sentence(&wrong), "expected 204, got 200 with a body that came in pieces");
+        assert_eq!(
+            sentence(&wrong),
+            "expected 204, got 200 with a body that came in several parts, of which none is kept"
+        );
         let got = |status| sentence(&WrongReply::new((None, None), status, Some((b"", 0))));
         assert!(got(101).contains("got 101 (switching protocols, for which nobody asked"), "{}", got(101));
         for status in [0, 99, 999] {

@@ -53,7 +53,8 @@ pub(super) fn draw(analysis: &CompareAnalysis, lines: &[Line<'_>], about: &About
     let is_share = |line: &Line<'_>| line.row.difference.is_some();
     let points = format!("of shares: within {} point", at_most_decimals(100.0 * say::SAME_SHARE, 1));
     key.extend(lines.iter().any(|line| !is_share(line)).then_some((Glyph::Shade, within.as_str())));
-    key.extend(lines.iter().any(is_share).then_some((Glyph::Shade, points.as_str())));
+    let has_band = |line: &Line<'_>| is_share(line) && !is_outside(line.row);
+    key.extend(lines.iter().any(has_band).then_some((Glyph::Shade, points.as_str())));
     sheet.key(&key);
     let place = words::bracketed(about.title);
     let answer = compare_answer::of_comparison(analysis).1;
@@ -122,18 +123,27 @@ impl Panel<'_> {
         }
         if let Some(why) = row.withheld {
             sheet.small(&format!("because {}", because(why, &row.withheld_of)), 2);
+        } else if is_outside(row) {
+            sheet.small("the old one failed none, and of a server that never did any share is a difference", 2);
         } else if let Some(few) = blocks.too_few_of(row.blocks).filter(|few| Some(few) != blocks.too_few().as_ref()) {
             sheet.small(&few, 2);
         }
         let Some(axis) = &self.axis else { return };
         sheet.gap(4.0);
-        let mut nodes = axis.strip(sheet.y(), Some(self.band), &[("reference", self.same)]);
+        let band = (!is_outside(row)).then_some(self.band);
+        let mut nodes = axis.strip(sheet.y(), band, &[("reference", self.same)]);
         let said = format!("{}: {} to {}, {change}, {}", line.metric, line.old, line.new, line.verdict);
         let (measured, line) = shown(row);
         let drawn = Value { of: row.metric.id(), said, measured: &measured, glyph: glyph_of(row), line };
         nodes.extend(drawn.draw(&axis.scale, sheet.y() + STRIP / 2.0));
         sheet.draw(STRIP + 8.0, nodes);
     }
+}
+
+/// Whether the band of what is the same says nothing of it: a share that is worse for there being any.
+fn is_outside(row: &CompareRow) -> bool {
+    let is_small = |share: &Measured| share.low.is_some_and(|low| low < say::SAME_SHARE);
+    row.verdict == ComparisonVerdict::Slower && row.difference.as_ref().is_some_and(is_small)
 }
 
 fn glyph_of(row: &CompareRow) -> Glyph {

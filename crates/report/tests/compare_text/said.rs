@@ -254,3 +254,30 @@ fn a_figure_that_rests_on_fewer_blocks_than_there_are_says_so_and_how_to_get_the
     one.rows.iter_mut().for_each(|row| row.needs_blocks = None);
     assert_eq!(next(&one), "More blocks: bourdon run --resume R --blocks 7");
 }
+
+#[test]
+fn what_went_to_nothing_is_worse_most_of_all_with_both_figures() {
+    let mut analysis = revisions();
+    let row = analysis.rows.iter_mut().find(|row| row.metric == Metric::Throughput).unwrap();
+    (row.verdict, row.withheld) = (ComparisonVerdict::Slower, None);
+    (row.old.estimate, row.new.estimate) = (Some(3_885.0), Some(0.0));
+    (row.ratio.estimate, row.ratio.low, row.ratio.high) = (None, None, None);
+    let text = said(&analysis);
+    assert!(text.contains("most of all throughput, 3,885 to 0 requests/s; "), "{text}");
+}
+
+#[test]
+fn a_small_share_that_is_worse_for_there_being_any_has_no_band_of_the_same_in_its_picture() {
+    let drawn = |low: f64| {
+        let mut analysis = failing();
+        let row = analysis.rows.iter_mut().find(|row| row.metric == Metric::Errors).unwrap();
+        row.verdict = ComparisonVerdict::Slower;
+        let difference = row.difference.as_mut().unwrap();
+        (difference.estimate, difference.low, difference.high) = (Some(low + 0.001), Some(low), Some(low + 0.002));
+        let pictures = report::pictures(&Judged::Comparison(Box::new(analysis)));
+        pictures.into_iter().find(|picture| picture.file.starts_with("changes")).unwrap().svg
+    };
+    let (small, large) = (drawn(0.002), drawn(0.2));
+    assert!(small.contains("of a server that never did") && !small.contains("of shares: within"), "{small}");
+    assert!(!large.contains("of a server that never did") && large.contains("of shares: within"), "{large}");
+}
