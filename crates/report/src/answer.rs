@@ -21,7 +21,7 @@ pub(crate) fn of_run(analysis: &Analysis, groups: &[Group<'_>]) -> Option<(Tint,
     }
     if words::nothing_measured(analysis) {
         let said = match analysis.session.repeated.len() {
-            _ if analysis.cells.iter().all(|cell| cell.set_aside == 0) => "Nothing was measured: no launch counts.",
+            _ if analysis.cells.iter().all(|cell| cell.set_aside == 0) => "No launch counts, so nothing can be said.",
             1 => "Measured only in a block that is set aside, because the machine was busy: no launch counts.",
             _ => "Measured only in blocks that are set aside, because the machine was busy: no launch counts.",
         };
