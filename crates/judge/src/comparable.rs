@@ -29,7 +29,6 @@ impl Pair<'_> {
         let lacks_collections = |(records, cell): (&Records, usize)| records.valid(cell).any(Launch::lacks_collections);
         let why = match metric {
             Metric::CpuPerRequest => Withheld::LittleCpu,
-            Metric::Errors => Withheld::Unanswered,
             _ if has_lost(self.old) || has_lost(self.new) => Withheld::Failing,
             Metric::P99 if lacks_collections(self.old) || lacks_collections(self.new) => Withheld::FewCollections,
             _ => Withheld::FewRequests,
@@ -60,7 +59,6 @@ impl Pair<'_> {
                     records.short_of(cell, metric) > 0
                 }
                 Withheld::Failing if records.has_lost(cell, metric) > 0 => true,
-                Withheld::Unanswered if records.short_of(cell, metric) > 0 => true,
                 Withheld::Cold => cells::too_short_to_warm(records, cell).is_some(),
                 Withheld::Disturbed | Withheld::Unbounded => {
                     records.valid(cell).any(|launch| launch.is_disturbed(metric))

@@ -1,7 +1,8 @@
 //! The one rule for a bad answer, whatever was loaded and by which command.
 
 use model::{
-    Accounting, Arm, CellAnalysis, CompareRow, Failing, Failure, GateResult, GateVerdict, Judged, Measurement, sum,
+    Accounting, Arm, CellAnalysis, CompareRow, Failing, Failure, GateResult, GateVerdict, Judged, Measurement, NotSent,
+    sum,
 };
 
 use crate::asked::Asked;
@@ -71,16 +72,19 @@ pub(crate) fn hung_in_flight<'a>(asked: &Asked<'_>, loads: impl IntoIterator<Ite
 }
 
 /// By how much the share of a load's requests that failed may be higher, 0 to 1: what has no reply has neither failed nor been served.
-/// Under an open load that is the share that hung. Whoever waits in a closed one asks for nothing more, and what fails fails faster than
-/// he waits: of more clients than may fail nobody knows how many requests theirs would have been, nor of a server that served
-/// nothing, or no more.
+/// Under an open load that is the share that hung, with those that waited for a connection while others held theirs. A client of a closed
+/// load that waits asks for nothing more, so nothing says how many requests it would have sent: where more of them wait than may
+/// fail, and where the server served nothing, or stopped, it may be all.
 pub(crate) fn share_unanswered(asked: &Asked<'_>, load: &Measurement, allowed: f64) -> f64 {
     let clients = hung_in_flight(asked, [load]);
     if nothing_completed(load) || stopped(load).is_some() || clients > allowed {
         return 1.0;
     }
-    let scheduled = load.accounting.scheduled.max(1) as f64;
-    clients.max(due_and_hung(load) as f64 / scheduled)
+    let books = &load.accounting;
+    let kept_waiting =
+        [NotSent::WaitingAtEnd, NotSent::PausedAtEnd].map(|why| books.not_sent.get(&why).copied().unwrap_or(0));
+    let kept_waiting = if hung(load).is_some() { sum(kept_waiting) } else { 0 };
+    clients.max(sum([due_and_hung(load), kept_waiting]) as f64 / books.scheduled.max(1) as f64)
 }
 
 /// Whether nothing was served although something was asked, and the generator was there to see it.
@@ -118,7 +122,7 @@ mod tests {
     use super::*;
     use crate::testing::{Session, die, measurement};
     use crate::thresholds::ALLOWED_FAILURES;
-    use model::{Analysis, Arrivals, Interval, LoadModel, NotSent, Residence, StandstillSpan, Standstills};
+    use model::{Analysis, Arrivals, Interval, LoadModel, Residence, StandstillSpan, Standstills};
 
     fn failing<'a>(loads: impl IntoIterator<Item = &'a Measurement>, allowed: f64) -> Failing {
         let plan = Session::new().cell("a", 100.0).plan();

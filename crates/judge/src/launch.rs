@@ -107,14 +107,13 @@ impl<'a> Launch<'a> {
         slices::collections(&self.record.slices).is_some_and(|count| count < SLICE_COLLECTIONS)
     }
 
-    /// Whether it counts and is too short for a figure: too little CPU was used, a quantile has too few requests, or nothing that was
-    /// asked has ended. Of a server that answered nothing in it more than that is said.
+    /// Whether it counts and is too short for a figure: too little CPU was used, or a quantile has too few requests. Of a server
+    /// that answered nothing in it more than that is said.
     pub(crate) fn is_short_of(&self, metric: Metric) -> bool {
         let seen = self.record.observation.as_ref();
         let is_short = match metric {
             Metric::CpuPerRequest => seen.is_some_and(|seen| !seen.has_cpu_for_a_figure()),
             Metric::P99 if self.lacks_collections() => true,
-            Metric::Errors => self.figure(metric, false).is_none() && self.measured().is_some_and(was_asked),
             _ if metric.required_samples().is_none() || self.figure(metric, self.lacks_rounds()).is_some() => false,
             _ => Metric::Throughput.value(self.record).is_some_and(|rate| rate > 0.0),
         };
@@ -155,11 +154,6 @@ impl<'a> Launch<'a> {
     pub(crate) fn measured(&self) -> Option<&'a Measurement> {
         self.record.measurement.as_ref()
     }
-}
-
-/// Whether a request was due in the window, waited in it, or found nobody who listened.
-fn was_asked(load: &Measurement) -> bool {
-    load.accounting.scheduled > 0 || load.residence.in_flight_s > 0.0 || load.connections.connect_failed > 0
 }
 
 #[cfg(test)]

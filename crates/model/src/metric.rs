@@ -267,10 +267,13 @@ impl Metric {
             Metric::GcCount => runtime()?.gc_count,
             Metric::GcPause => runtime()?.gc_pause_s.map(|seconds| seconds * 1e3),
             Metric::ProfileShare => seen?.profile.as_ref()?.share,
-            // Where nothing could be asked, or nothing that was has ended, nothing says how much of it would have failed.
+            // Where nothing was asked nothing could fail. Of what was asked and never ended none has failed so far: how much of it would
+            // have is for the judge to doubt.
             Metric::Errors => {
                 let books = &measured.accounting;
-                (books.completed > 0 || books.failures() > 0).then(|| books.error_share())
+                let has_ended = books.completed > 0 || books.failures() > 0;
+                let waits = books.scheduled > 0 || measured.residence.in_flight_s > 0.0;
+                (has_ended || (waits && measured.in_window.completed == 0)).then(|| books.error_share())
             }
             Metric::TimeToReady => trial.time_to_ready_ms,
         }

@@ -162,9 +162,10 @@ fn undecided(row: &CompareRow, analysis: &CompareAnalysis) -> Option<String> {
     let needed = row.needs_blocks.filter(|_| analysis.same.is_none());
     let needed = needed
         .map(|needed| Blocks::of_comparison(analysis).needed_for_one(needed, longer_window(analysis.form.into())));
-    let needed = needed.map(|needed| format!("; it {needed}"));
+    let needed = needed.map(|needed| format!("; {} {needed}", row.metric.words()));
     let needed = needed.unwrap_or_default();
-    Some(format!("Of {} this shows neither a difference nor that they are {same}{needed}", row.metric.words()))
+    let metric = row.metric.words();
+    Some(format!("For {metric} this shows neither that the two differ nor that they are {same}{needed}"))
 }
 
 /// `CPU per request +27.4 % (+23.7 to +31.1), but the machine was busy`.

@@ -226,7 +226,7 @@ pub(crate) fn absent(analysis: &Analysis) -> Vec<(Vec<String>, &str)> {
     by_reason
 }
 
-/// `1 of 36 trials is void`, and nothing when none is; `30 trials measured, 1 of them void; 2 did not become ready; 4 not
+/// `1 of 36 trials is void`, and nothing when none is; `30 trials came up, 1 of them void; 2 did not become ready; 4 not
 /// tried` where targets did not become ready.
 pub(crate) fn void_title(analysis: &Analysis) -> Option<String> {
     let count = analysis.trials;
@@ -242,7 +242,7 @@ pub(crate) fn void_of(count: TrialCount, one: &str, many: &str) -> String {
 /// What became of the trials where not every target came up.
 pub(crate) fn not_all_up(count: TrialCount, one: &str, many: &str) -> Option<String> {
     let others = count.not_up + count.not_tried;
-    let up = format!("{} measured", counted(count.up().into(), one, many));
+    let up = format!("{} came up", counted(count.up().into(), one, many));
     let void = match count.void.saturating_sub(others) {
         0 => String::new(),
         void => format!(", {} of them void", thousands(void.into())),

@@ -247,7 +247,7 @@ fn a_server_that_dies_in_one_arm_is_told_with_its_last_words() {
     outcome
         .exits(4)
         .says(&["cannot open the till", "stopped after block 1: HEAD did not become ready", "run --resume "])
-        .shows(&["1 server measured; 1 did not become ready; 1 not tried:", "before it was ready"]);
+        .shows(&["1 server came up; 1 did not become ready; 1 not tried:", "before it was ready"]);
     assert_clean(&lab);
     let record = lab.records_in("app/runs").pop().unwrap();
     let blocks: BTreeSet<u64> = record.order().iter().map(|[block, ..]| *block).collect();

@@ -111,7 +111,7 @@ fn a_target_that_cannot_be_launched_ends_the_run_with_its_first_block_unless_the
         stopped.says(&["block 1: 1 trial, 2 whose server did not become ready"]).shows(&[
             "1 launch a cell",
             "1 launch did not become ready",
-            "1 trial measured; 1 did not become ready; 1 not tried",
+            "1 trial came up; 1 did not become ready; 1 not tried",
         ]);
         assert!(!not.is_empty() && not.iter().all(|failure| failure["not_again"].is_object()), "{failures:?}");
     }

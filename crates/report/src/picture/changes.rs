@@ -1,6 +1,6 @@
 //! A comparison as a forest plot: each figure's change from old to new against the band in which the two are the same.
 
-use model::{CompareAnalysis, CompareRow, ComparisonVerdict, Measured, Unit};
+use model::{CompareAnalysis, CompareRow, ComparisonVerdict, Measured, Metric, Unit};
 
 use super::axis::{Axis, STRIP, change_words};
 use super::mark::{Glyph, Value, held, is_positive};
@@ -124,7 +124,7 @@ impl Panel<'_> {
         if let Some(why) = row.withheld {
             sheet.small(&format!("because {}", because(why, &row.withheld_of)), 2);
         } else if is_outside(row) {
-            sheet.small("the old one failed none, and of a server that never did any share is a difference", 2);
+            sheet.small("no request to the old one failed, so any failures are a difference", 2);
         } else if let Some(few) = blocks.too_few_of(row.blocks).filter(|few| Some(few) != blocks.too_few().as_ref()) {
             sheet.small(&few, 2);
         }
@@ -140,10 +140,11 @@ impl Panel<'_> {
     }
 }
 
-/// Whether the band of what is the same says nothing of it: a share that is worse for there being any.
+/// Whether the band of what is the same says nothing of it: a share of errors that is worse for there being any.
 fn is_outside(row: &CompareRow) -> bool {
     let is_small = |share: &Measured| share.low.is_some_and(|low| low < say::SAME_SHARE);
-    row.verdict == ComparisonVerdict::Slower && row.difference.as_ref().is_some_and(is_small)
+    let is_first = row.metric == Metric::Errors && row.old.estimate == Some(0.0);
+    is_first && row.verdict == ComparisonVerdict::Slower && row.difference.as_ref().is_some_and(is_small)
 }
 
 fn glyph_of(row: &CompareRow) -> Glyph {

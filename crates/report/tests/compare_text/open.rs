@@ -17,7 +17,7 @@ fn where_nothing_is_settled_the_answer_says_how_far_the_primary_metric_is_known(
     let band = said(&analysis).split_once("nor that they are ").unwrap().1.split_once('.').unwrap().0.to_owned();
     assert_eq!(band, format!("the same within {} %", 100.0 * analysis.margin));
     let known = format!(
-        "Undecided: CPU per request +0.6 % (-0.3 to +1.4), {reach}; {total} of {total} figures are inconclusive. Of CPU per request this shows neither a difference \
+        "Undecided: CPU per request +0.6 % (-0.3 to +1.4), {reach}; {total} of {total} figures are inconclusive. For CPU per request this shows neither that the two differ \
          nor that they are {band}."
     );
     assert!(said(&analysis).contains(&known), "{}", said(&analysis));
@@ -32,11 +32,11 @@ fn where_nothing_is_settled_the_answer_says_how_far_the_primary_metric_is_known(
         text.contains("throughput -3.0 % (-10.0 to +4.0), so anything from 4.0 % better to 10.0 % worse; "),
         "{text}"
     );
-    assert!(text.contains("the same within 1 %; it needs about 26 launches of each in all ("), "{text}");
+    assert!(text.contains("the same within 1 %; throughput needs about 26 launches of each in all ("), "{text}");
     let row = analysis.rows.iter_mut().find(|row| row.metric == Metric::Throughput).unwrap();
     row.needs_blocks = Some(470);
     let text = said(&analysis);
-    let many = "the same within 1 %; it takes over 100 launches of each; a longer window (-d) may take fewer.";
+    let many = "the same within 1 %; throughput takes over 100 launches of each; a longer window (-d) may take fewer.";
     assert!(text.contains(many), "{text}");
     let row = analysis.rows.iter_mut().find(|row| row.metric == Metric::Throughput).unwrap();
     (analysis.primary, row.ratio, row.needs_blocks) = (metric, ratio, None);

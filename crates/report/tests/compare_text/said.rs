@@ -268,16 +268,18 @@ fn what_went_to_nothing_is_worse_most_of_all_with_both_figures() {
 
 #[test]
 fn a_small_share_that_is_worse_for_there_being_any_has_no_band_of_the_same_in_its_picture() {
-    let drawn = |low: f64| {
+    let drawn = |old: f64, low: f64| {
         let mut analysis = failing();
         let row = analysis.rows.iter_mut().find(|row| row.metric == Metric::Errors).unwrap();
-        row.verdict = ComparisonVerdict::Slower;
+        (row.verdict, row.old.estimate) = (ComparisonVerdict::Slower, Some(old));
         let difference = row.difference.as_mut().unwrap();
         (difference.estimate, difference.low, difference.high) = (Some(low + 0.001), Some(low), Some(low + 0.002));
         let pictures = report::pictures(&Judged::Comparison(Box::new(analysis)));
         pictures.into_iter().find(|picture| picture.file.starts_with("changes")).unwrap().svg
     };
-    let (small, large) = (drawn(0.002), drawn(0.2));
-    assert!(small.contains("of a server that never did") && !small.contains("of shares: within"), "{small}");
-    assert!(!large.contains("of a server that never did") && large.contains("of shares: within"), "{large}");
+    let small = drawn(0.0, 0.002);
+    assert!(small.contains("so any failures are a difference") && !small.contains("of shares: within"), "{small}");
+    for other in [drawn(0.0, 0.2), drawn(0.02, 0.005)] {
+        assert!(!other.contains("so any failures are") && other.contains("of shares: within"), "{other}");
+    }
 }

@@ -1,6 +1,6 @@
 //! What servers that serve nothing, or no more, are called.
 
-use model::{Arrivals, Awaited, Failure, LoadModel, Measurement, Residence, Silence};
+use model::{Arrivals, Awaited, Failure, LoadModel, Measurement, NotSent, Residence, Silence};
 
 use super::*;
 
@@ -76,6 +76,12 @@ fn launches_in_which_nothing_ended_leave_the_share_of_errors_open_and_the_others
     let open = (ComparisonVerdict::Inconclusive, Some(Withheld::Unanswered), vec![Arm::New], GateVerdict::Undecided);
     assert_eq!(errors(&[1, 3, 5, 7, 9, 11], &hang_from_the_start), open);
     assert_eq!(errors(&[4], &hang_from_the_start), open);
+    let fail_but_in_one = |trial: &mut TrialRecord| match trial.block {
+        4 => hang_from_the_start(trial),
+        _ => fail(trial, 0.5),
+    };
+    let (verdict, .., gate) = errors(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], &fail_but_in_one);
+    assert_eq!((verdict, gate), (ComparisonVerdict::Slower, GateVerdict::Broken), "what failed did fail");
     let once_refused = |trial: &mut TrialRecord| {
         hang_from_the_start(trial);
         let books = &mut trial.measurement.as_mut().unwrap().accounting;
@@ -93,19 +99,33 @@ fn requests_of_an_open_load_that_hang_may_have_failed() {
     let mut open = session(10_000.0, 10_000.0, 0.005).draft();
     let rate = LoadModel::Open { rate_per_s: 1_000.0, arrivals: Arrivals::Constant };
     open.cells.iter_mut().for_each(|cell| cell.load.model = rate);
-    let gate = |share: f64, allowed: &str| {
+    let gate_of = |allowed: &str, change: &dyn Fn(&mut Measurement)| {
         let mut trials = session(10_000.0, 10_000.0, 0.005).records();
-        for measured in trials.iter_mut().filter(|it| it.cell == 0).filter_map(|it| it.measurement.as_mut()) {
+        trials.iter_mut().filter(|it| it.cell == 0).filter_map(|it| it.measurement.as_mut()).for_each(change);
+        alike::judged(allowed, open.clone(), &trials, false).gates[0].verdict
+    };
+    let gate = |share: f64, allowed: &str| {
+        gate_of(allowed, &|measured| {
             let hung = (share * measured.accounting.scheduled as f64) as u64;
             measured.slowest_reply_s = Some(0.01);
             measured.awaited = vec![Awaited { requests: hung, youngest_s: 1.5, oldest_s: 2.9 }];
             measured.accounting.ok -= hung;
             measured.accounting.completed -= hung;
             measured.accounting.in_flight_at_end += hung;
-        }
-        alike::judged(allowed, open.clone(), &trials, false).gates[0].verdict
+        })
     };
     assert_eq!(gate(0.03, "errors<+1%"), GateVerdict::Undecided);
+    let all_but_one_connection = gate_of("errors<+1%", &|measured| {
+        measured.slowest_reply_s = Some(0.01);
+        measured.awaited = vec![Awaited { requests: 7, youngest_s: 1.5, oldest_s: 2.9 }];
+        let books = &mut measured.accounting;
+        let waiting = books.ok / 2;
+        (books.ok, books.completed, books.sent) =
+            (books.ok - waiting - 7, books.completed - waiting - 7, books.sent - waiting);
+        books.in_flight_at_end += 7;
+        books.not_sent.insert(NotSent::WaitingAtEnd, waiting);
+    });
+    assert_eq!(all_but_one_connection, GateVerdict::Undecided, "seven hang, and those behind them wait");
     assert_eq!((gate(0.002, "errors<+1%"), gate(0.03, "errors<+5%")), (GateVerdict::Held, GateVerdict::Held));
 }
 
