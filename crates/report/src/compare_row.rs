@@ -15,17 +15,15 @@ pub(crate) fn row_with_change(row: &CompareRow, analysis: &CompareAnalysis) -> S
 
 /// `, 3,885 to 0 requests/s`: where the one gave nothing there is no ratio.
 fn to_nothing(row: &CompareRow) -> String {
-    let both = row
-        .old
-        .estimate
-        .zip(row.new.estimate)
-        .filter(|(old, new)| row.difference.is_none() && (*old == 0.0) != (*new == 0.0));
+    let both = row.old.estimate.zip(row.new.estimate).filter(|_| is_of_nothing(row));
     both.map_or(String::new(), |(old, new)| format!(", {} to {}", number(old), quantity(new, row.new.unit)))
 }
 
-/// Whether it says that one side gave nothing.
+/// Whether one side alone gave nothing, so that there is no ratio.
 pub(crate) fn is_of_nothing(row: &CompareRow) -> bool {
-    !to_nothing(row).is_empty()
+    let is_nothing = |value: Option<f64>| value == Some(0.0);
+    let is_known = row.old.estimate.is_some() && row.new.estimate.is_some();
+    row.difference.is_none() && is_known && is_nothing(row.old.estimate) != is_nothing(row.new.estimate)
 }
 
 /// What a row is about and, as `change` has it, how far that changed; with its conditions where there are several.
