@@ -33,7 +33,7 @@ pub(crate) fn of(records: &Records, cell: usize) -> Vec<CellLaunch> {
             twin,
             used,
             throughput: figure(launch, Metric::Throughput),
-            errors: figure(launch, Metric::Errors),
+            errors: figure(launch, Metric::Errors).filter(|_| has_ended(launch)),
             peak_memory_bytes: figure(launch, Metric::PeakMemory).map(|bytes| bytes as u64),
             memory_at_rest_bytes: figure(launch, Metric::MemoryAtRest).map(|bytes| bytes as u64),
             latency: latency(launch),
@@ -55,6 +55,11 @@ pub(crate) fn quantiles(launches: &[CellLaunch], over: impl Fn(&[f64]) -> Measur
         us.estimate.is_some().then_some(CellQuantile { q: *q, us })
     };
     REQUIRED_SAMPLES.iter().filter_map(quantile).collect()
+}
+
+/// Whether any of its requests ended, so that it can be said how they went.
+fn has_ended(launch: &Launch) -> bool {
+    launch.record.measurement.as_ref().is_some_and(|measured| measured.accounting.ended() > 0)
 }
 
 /// The figure as it counts; of a launch that does not count as it was measured.

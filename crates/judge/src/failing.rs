@@ -6,9 +6,10 @@ use model::{
 };
 
 use crate::asked::Asked;
-use crate::hung::{due_and_hung, hung};
+use crate::hung::{due_and_hung, hung, overdue};
 use crate::limit::{blinding_standstill, nothing_completed};
 use crate::silence::stopped;
+use crate::thresholds::ALLOWED_FAILURES;
 
 /// Content that no failure excuses: bodies other than the expected one, replies that are not HTTP, and bytes that no
 /// request had asked for.
@@ -72,19 +73,22 @@ pub(crate) fn hung_in_flight<'a>(asked: &Asked<'_>, loads: impl IntoIterator<Ite
 }
 
 /// By how much the share of a load's requests that failed may be higher, 0 to 1: what has no reply has neither failed nor been served.
-/// Under an open load that is the share that hung, with those that waited for a connection while others held theirs. A client of a closed
-/// load that waits asks for nothing more, so nothing says how many requests it would have sent: where more of them wait than may
-/// fail, and where the server served nothing, or stopped, it may be all.
-pub(crate) fn share_unanswered(asked: &Asked<'_>, load: &Measurement, allowed: f64) -> f64 {
-    let clients = hung_in_flight(asked, [load]);
-    if nothing_completed(load) || stopped(load).is_some() || clients > allowed {
+/// Under an open load that is the share that waited for longer than any that was answered, and of those that waited for a connection
+/// as large a share as of the connections such requests held. A client of a closed load that waits asks for nothing more, so nothing
+/// says how many requests it would have sent: where more than a hundredth of them wait, and where the server served nothing, or stopped,
+/// it may be all.
+pub(crate) fn share_unanswered(asked: &Asked<'_>, load: &Measurement) -> f64 {
+    let overdue = overdue(load);
+    let held = f64::min(overdue as f64 / asked.load.slots().max(1.0), 1.0);
+    if nothing_completed(load) || stopped(load).is_some() || (asked.is_closed() && held > ALLOWED_FAILURES) {
         return 1.0;
     }
+    if asked.is_closed() {
+        return held;
+    }
     let books = &load.accounting;
-    let kept_waiting =
-        [NotSent::WaitingAtEnd, NotSent::PausedAtEnd].map(|why| books.not_sent.get(&why).copied().unwrap_or(0));
-    let kept_waiting = if hung(load).is_some() { sum(kept_waiting) } else { 0 };
-    clients.max(sum([due_and_hung(load), kept_waiting]) as f64 / books.scheduled.max(1) as f64)
+    let kept_waiting = books.not_sent.get(&NotSent::WaitingAtEnd).map_or(0.0, |waiting| held * *waiting as f64);
+    (overdue.min(books.in_flight_at_end) as f64 + kept_waiting) / books.scheduled.max(1) as f64
 }
 
 /// Whether nothing was served although something was asked, and the generator was there to see it.
@@ -121,7 +125,6 @@ fn any_bad<'a>(cells: impl IntoIterator<Item = &'a CellAnalysis>) -> bool {
 mod tests {
     use super::*;
     use crate::testing::{Session, die, measurement};
-    use crate::thresholds::ALLOWED_FAILURES;
     use model::{Analysis, Arrivals, Interval, LoadModel, Residence, StandstillSpan, Standstills};
 
     fn failing<'a>(loads: impl IntoIterator<Item = &'a Measurement>, allowed: f64) -> Failing {

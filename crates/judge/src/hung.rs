@@ -17,8 +17,24 @@ pub(crate) struct Hung {
 /// Those of a load that had no reply when its drain ended. None where nothing was answered, or nothing any more: that is told
 /// otherwise; nor where nothing says how long a reply takes. What the generator stood still for did not wait for the server.
 pub(crate) fn hung(load: &Measurement) -> Option<Hung> {
+    older(load, HUNG)
+}
+
+/// How many of them were due in the window.
+pub(crate) fn due_and_hung(load: &Measurement) -> u64 {
+    hung(load).map_or(0, |it| it.requests.min(load.accounting.in_flight_at_end))
+}
+
+/// How many requests had no reply when a load's drain ended, and had waited for longer than any that was answered: more than are
+/// called hung, for those may have been on their way.
+pub(crate) fn overdue(load: &Measurement) -> u64 {
+    older(load, 1.0).map_or(0, |it| it.requests)
+}
+
+/// Those that waited for as many times as long as the slowest reply took.
+fn older(load: &Measurement, times: f64) -> Option<Hung> {
     let slowest_s = slowest_reply_s(load)?;
-    let least_s = SILENCE_S.max(HUNG * slowest_s + load.stood_still_s());
+    let least_s = SILENCE_S.max(times * slowest_s + load.stood_still_s());
     let old = || load.awaited.iter().filter(|it| it.youngest_s >= least_s);
     let oldest_s = old().map(|it| it.oldest_s).reduce(f64::max)?;
     (load.in_window.completed > 0 && stopped(load).is_none()).then(|| Hung {
@@ -26,11 +42,6 @@ pub(crate) fn hung(load: &Measurement) -> Option<Hung> {
         oldest_s,
         slowest_s,
     })
-}
-
-/// How many of them were due in the window.
-pub(crate) fn due_and_hung(load: &Measurement) -> u64 {
-    hung(load).map_or(0, |it| it.requests.min(load.accounting.in_flight_at_end))
 }
 
 /// Requests that never got a reply.
@@ -78,6 +89,8 @@ mod tests {
         assert_eq!(of(0.01, &[(1, 1.0, 1.4), (2, 2.1, 2.9)]), Some(3));
         assert_eq!(of(0.5, &[(1, 1.0, 1.4), (2, 2.1, 2.9)]), Some(2), "the first may still be served");
         assert_eq!(of(2.9, &[(1, 1.0, 1.4), (9, 2.1, 2.9)]), None, "replies take as long as the window");
+        let slow = load(1.7, &[(3, 1.0, 1.8), (4, 3.1, 3.9)]);
+        assert_eq!((hung(&slow), overdue(&slow)), (None, 4), "they are older than any that was answered");
         assert_eq!(of(0.01, &[]), None);
         let mut frozen = load(0.01, &[(3, 1.5, 2.9)]);
         frozen.generator.threads[0].longest_stall_us = 2e6;

@@ -53,7 +53,9 @@ impl<'a> Launch<'a> {
 
     /// The metric over the rounds that count, or over all; where slices do not tell it, that of the whole measurement.
     fn figure(&self, metric: Metric, some_do_not_count: bool) -> Option<f64> {
-        let whole = metric.value(self.record)?;
+        // Of a server that nobody got through to, too, nothing has failed so far.
+        let unserved = (metric == Metric::Errors && self.judgement.unserved).then_some(0.0);
+        let whole = metric.value(self.record).or(unserved)?;
         let Some(rounds) = &self.rounds else { return Some(whole) };
         let counts = |slice: &&Slice| !some_do_not_count || !rounds.left_out.contains(&slice.round);
         match &self.felt {

@@ -5,6 +5,7 @@ use model::{
 
 use crate::asked::Asked;
 use crate::course::{self, Went};
+use crate::failing::is_unserved;
 use crate::limit::{self, Limit};
 use crate::{growth, hung, invariants, marks, slices};
 
@@ -25,6 +26,8 @@ pub struct TrialJudgement {
     /// What of it says that its load cannot be cut into slices; none of a load in one piece. Its figures count until the planner
     /// launches it alone.
     pub unsliced: Option<UnslicedCause>,
+    /// Whether nothing was served although something was asked, or would have been if the server had let anybody in.
+    pub unserved: bool,
     /// Why its figures are not used; the code is an invariant, `rate-not-reached`, `interrupted`, or the stage at which the
     /// launch failed.
     pub void: Option<Reason>,
@@ -44,6 +47,7 @@ impl TrialJudgement {
             limit: reason.clone(),
             went: None,
             unsliced: None,
+            unserved: false,
             void: Some(reason),
         }
     }
@@ -95,6 +99,7 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, trial: &TrialRecord) -> Tria
     TrialJudgement {
         void: void(measured, &checks, &limit),
         unsliced,
+        unserved: is_unserved(asked, measured),
         checks,
         marks: marks.into_iter().flatten().collect(),
         at_least: limit.verdict() == Verdict::AtLeast,

@@ -123,7 +123,13 @@ impl Accounting {
         sum(turned_away.chain([self.bad_status, self.bad_body, self.failed_total()]))
     }
 
-    /// Those as a share (0 to 1) of what was scheduled.
+    /// Requests of which it is known how they went: with a reply, or failed.
+    pub fn ended(&self) -> u64 {
+        let turned_away = self.turned_away().map(|(_, count)| count);
+        sum(turned_away.chain([self.completed, self.failed_total()]))
+    }
+
+    /// Those that failed as a share (0 to 1) of what was scheduled.
     pub fn error_share(&self) -> f64 {
         if self.scheduled == 0 { 0.0 } else { self.failures() as f64 / self.scheduled as f64 }
     }

@@ -267,14 +267,8 @@ impl Metric {
             Metric::GcCount => runtime()?.gc_count,
             Metric::GcPause => runtime()?.gc_pause_s.map(|seconds| seconds * 1e3),
             Metric::ProfileShare => seen?.profile.as_ref()?.share,
-            // Where nothing was asked nothing could fail. Of what was asked and never ended none has failed so far: how much of it would
-            // have is for the judge to doubt.
-            Metric::Errors => {
-                let books = &measured.accounting;
-                let has_ended = books.completed > 0 || books.failures() > 0;
-                let waits = books.scheduled > 0 || measured.residence.in_flight_s > 0.0;
-                (has_ended || (waits && measured.in_window.completed == 0)).then(|| books.error_share())
-            }
+            // Of what was asked and never ended none has failed so far: how much of it would have is for the judge to doubt.
+            Metric::Errors => (measured.accounting.scheduled > 0).then(|| measured.accounting.error_share()),
             Metric::TimeToReady => trial.time_to_ready_ms,
         }
     }

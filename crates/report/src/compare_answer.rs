@@ -162,8 +162,7 @@ fn undecided(row: &CompareRow, analysis: &CompareAnalysis) -> Option<String> {
     let needed = row.needs_blocks.filter(|_| analysis.same.is_none());
     let needed = needed
         .map(|needed| Blocks::of_comparison(analysis).needed_for_one(needed, longer_window(analysis.form.into())));
-    let needed = needed.map(|needed| format!("; {} {needed}", row.metric.words()));
-    let needed = needed.unwrap_or_default();
+    let needed = needed.map(|needed| format!("; a verdict {needed}")).unwrap_or_default();
     let metric = row.metric.words();
     Some(format!("For {metric} this shows neither that the two differ nor that they are {same}{needed}"))
 }

@@ -110,7 +110,8 @@ impl ClaimTest<'_> {
         let expression = &self.resolved.expectation.expression;
         let scaled = Scaled::new(&values, expression.is_ratio());
         let found = self.outcome();
-        let at = |confidence| scaled.interval(&self.ranges(blocks, &[Doubt::Sample], confidence), confidence);
+        let known = [Doubt::Sample, Doubt::Unanswered];
+        let at = |confidence| scaled.interval(&self.ranges(blocks, &known, confidence), confidence);
         let interval = at(self.records.shown_confidence());
         let end = |value: f64| Some(scaled.back(value)).filter(|value| value.is_finite());
         let needed =

@@ -144,8 +144,8 @@ impl ClaimTest<'_> {
             calls.filter(|call| call.metric == Metric::Errors).filter_map(|call| self.cell(call)).collect();
         let note = |cell: &usize| {
             let books = self.records.books(*cell);
-            let share = share_interval(books.failures(), books.scheduled, CONFIDENCE)?;
-            let (server, requests) = (self.server(*cell), books.scheduled);
+            let (server, requests) = (self.server(*cell), books.ended());
+            let share = share_interval(books.failures(), requests, CONFIDENCE)?;
             (books.failures() == 0).then_some(ClaimNote::NoFailure { server, requests, most_share: share.high })
         };
         cells.iter().filter_map(note).collect()

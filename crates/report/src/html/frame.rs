@@ -8,7 +8,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::Environment;
 use sha2::{Digest, Sha256};
 
-use super::{list, text};
+use super::{MOST_ROWS, list, text};
 use crate::picture::CSS;
 use crate::words;
 
@@ -42,10 +42,8 @@ const PARTS: [(&str, &str); 11] = [
 /// A whole page of what was measured somewhere, with its script; in a site with the way back to its index.
 pub(super) fn page(title: &str, environment: &Environment, content: &Markup, index: Option<&str>) -> String {
     let style = format!("{UPLOT_STYLE}\n{STYLE}{CSS}{OVER_TIME_STYLE}");
-    let script = format!(
-        "/*! uPlot 1.6.32\n{UPLOT_LICENSE}*/\n{UPLOT}\n(() => {{\n\"use strict\";\n{}}})();\n",
-        SCRIPTS.concat()
-    );
+    let ours = format!("\"use strict\";\nconst MOST_ROWS = {MOST_ROWS};\n{}", SCRIPTS.concat());
+    let script = format!("/*! uPlot 1.6.32\n{UPLOT_LICENSE}*/\n{UPLOT}\n(() => {{\n{ours}}})();\n");
     let content = html! { (content) (setting(environment)) };
     let links = html! {
         @if let Some(index) = index { nav aria-label="Site" { a href=(index) { "All verdicts" } } }

@@ -110,8 +110,8 @@ fn folded(pictures: &[Picture], subject: Subject) -> Markup {
     }
 }
 
-/// Rows of a picture's values that are a table, too: nobody reads thousands, and each cell takes the browser its time. The script folds
-/// none that is as short.
+/// Rows that a table shows at once: nobody reads thousands, and each cell takes the browser its time. The values of a picture end there,
+/// other tables are folded by the script, which has this number, too.
 const MOST_ROWS: usize = 40;
 
 /// What is drawn in a picture, as a table.

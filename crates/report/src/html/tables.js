@@ -1,7 +1,5 @@
 // Rows of tables: those that are asked for, and of very many the first ones until the rest is asked for.
 
-const MOST_ROWS = 40;
-
 /** Letters of a search, at most: browsers refuse patterns of very many. */
 const MOST_LETTERS = 200;
 

@@ -32,11 +32,11 @@ fn where_nothing_is_settled_the_answer_says_how_far_the_primary_metric_is_known(
         text.contains("throughput -3.0 % (-10.0 to +4.0), so anything from 4.0 % better to 10.0 % worse; "),
         "{text}"
     );
-    assert!(text.contains("the same within 1 %; throughput needs about 26 launches of each in all ("), "{text}");
+    assert!(text.contains("the same within 1 %; a verdict needs about 26 launches of each in all ("), "{text}");
     let row = analysis.rows.iter_mut().find(|row| row.metric == Metric::Throughput).unwrap();
     row.needs_blocks = Some(470);
     let text = said(&analysis);
-    let many = "the same within 1 %; throughput takes over 100 launches of each; a longer window (-d) may take fewer.";
+    let many = "the same within 1 %; a verdict takes over 100 launches of each; a longer window (-d) may take fewer.";
     assert!(text.contains(many), "{text}");
     let row = analysis.rows.iter_mut().find(|row| row.metric == Metric::Throughput).unwrap();
     (analysis.primary, row.ratio, row.needs_blocks) = (metric, ratio, None);

@@ -33,7 +33,8 @@ fn nobody_knows_how_many_requests_a_silent_server_would_have_failed() {
     };
     let (open, undecided) = (ComparisonVerdict::Inconclusive, GateVerdict::Undecided);
     let asked_nothing = errors(&|trial| trial.measurement = Some(Measurement::default()));
-    assert_eq!(asked_nothing, (None, open, undecided, None), "0 of 0 are not 0 %");
+    let expected = (Some(0.0), open, undecided, Some(Withheld::Unanswered));
+    assert_eq!(asked_nothing, expected, "it let nobody in, and nobody knows what would have become of them");
     let hang = |trial: &mut TrialRecord| {
         let measured = trial.measurement.as_mut().unwrap();
         measured.slowest_reply_s = Some(0.01);
@@ -65,6 +66,16 @@ fn hang_from_the_start(trial: &mut TrialRecord) {
     trial.measurement = Some(Measurement { residence, window_s: 10.0, ..Measurement::default() });
 }
 
+/// The warm-up's requests are answered within the window, and none that were due in it.
+fn hang_after_the_warm_up(trial: &mut TrialRecord) {
+    hang_from_the_start(trial);
+    let measured = trial.measurement.as_mut().unwrap();
+    (measured.in_window.completed, measured.in_window.ok, measured.slowest_reply_s) = (50, 50, Some(0.1));
+    let books = &mut measured.accounting;
+    (books.scheduled, books.sent, books.in_flight_at_end) = (50, 50, 50);
+    measured.awaited = vec![Awaited { requests: 50, youngest_s: 9.5, oldest_s: 10.5 }];
+}
+
 #[test]
 fn launches_in_which_nothing_ended_leave_the_share_of_errors_open_and_the_others_do_not_speak_for_them() {
     let errors = |blocks: &[u32], change: &dyn Fn(&mut TrialRecord)| {
@@ -76,6 +87,9 @@ fn launches_in_which_nothing_ended_leave_the_share_of_errors_open_and_the_others
     let open = (ComparisonVerdict::Inconclusive, Some(Withheld::Unanswered), vec![Arm::New], GateVerdict::Undecided);
     assert_eq!(errors(&[1, 3, 5, 7, 9, 11], &hang_from_the_start), open);
     assert_eq!(errors(&[4], &hang_from_the_start), open);
+    let let_nobody_in = |trial: &mut TrialRecord| trial.measurement = Some(Measurement::default());
+    assert_eq!(errors(&[4], &let_nobody_in), open);
+    assert_eq!(errors(&[4], &hang_after_the_warm_up), open, "its requests were answered, and none of the window's");
     let fail_but_in_one = |trial: &mut TrialRecord| match trial.block {
         4 => hang_from_the_start(trial),
         _ => fail(trial, 0.5),
@@ -126,6 +140,20 @@ fn requests_of_an_open_load_that_hang_may_have_failed() {
         books.not_sent.insert(NotSent::WaitingAtEnd, waiting);
     });
     assert_eq!(all_but_one_connection, GateVerdict::Undecided, "seven hang, and those behind them wait");
+    let behind_with_one_hung = gate_of("errors<+1%", &|measured| {
+        measured.slowest_reply_s = Some(0.01);
+        measured.awaited = vec![Awaited { requests: 1, youngest_s: 1.5, oldest_s: 2.9 }];
+        let books = &mut measured.accounting;
+        let waiting = books.scheduled / 25;
+        (books.scheduled, books.sent) = (books.scheduled + waiting + 1, books.sent + 1);
+        books.in_flight_at_end += 1;
+        books.not_sent.insert(NotSent::WaitingAtEnd, waiting);
+    });
+    assert_eq!(
+        behind_with_one_hung,
+        GateVerdict::Held,
+        "the rate is too high, and one of its connections explains little of it"
+    );
     assert_eq!((gate(0.002, "errors<+1%"), gate(0.03, "errors<+5%")), (GateVerdict::Held, GateVerdict::Held));
 }
 
@@ -134,21 +162,27 @@ fn requests_of_an_open_load_that_hang_may_have_failed() {
 fn clients_that_are_left_waiting_count_between_two_runs_too() {
     let session = session(150.0, 100.0, 0.005);
     let plan = session.plan();
-    let with_waiting = |waiting: u64| {
+    let with_waiting = |waiting: u64, slowest_s: f64| {
         let mut trials = session.records();
         for measured in trials.iter_mut().filter_map(|trial| trial.measurement.as_mut()).filter(|_| waiting > 0) {
-            measured.slowest_reply_s = Some(0.01);
-            measured.awaited = vec![Awaited { requests: waiting, youngest_s: 1.5, oldest_s: 2.9 }];
+            measured.slowest_reply_s = Some(slowest_s);
+            measured.awaited = vec![Awaited { requests: waiting, youngest_s: 2.1, oldest_s: 2.9 }];
         }
         trials
     };
-    let (all, few) = (with_waiting(0), with_waiting(5));
+    let (all, few) = (with_waiting(0, 0.01), with_waiting(5, 0.01));
     let environment = Environment::default();
     let run = |trials| Run { plan: &plan, environment: &environment, trials };
     let names = || ("old".to_owned(), "new".to_owned());
     let found = compare_runs(run(&all), run(&few), names(), &parse_gates("errors<+1%").unwrap()).unwrap();
     assert!(found.cells.iter().filter(|of| of.arm == Arm::New).all(|of| of.cell.failing.bad));
     assert!(found.gates.iter().all(|gate| gate.withheld == Some(Withheld::Unanswered)), "{:?}", found.gates);
+    let slow = with_waiting(5, 1.7);
+    let found = compare_runs(run(&all), run(&slow), names(), &parse_gates("errors<+1%").unwrap()).unwrap();
+    assert!(
+        found.gates.iter().all(|gate| gate.withheld == Some(Withheld::Unanswered)),
+        "not called hung, yet older than any reply"
+    );
     let same = compare_runs(run(&all), run(&all), names(), &parse_gates("errors<+1%").unwrap()).unwrap();
     assert!(same.cells.iter().all(|of| !of.cell.failing.bad));
 }
