@@ -2,13 +2,14 @@
 
 use model::{
     Accounting, Arm, CellAnalysis, CompareRow, Failing, Failure, GateResult, GateVerdict, Judged, Measurement, NotSent,
-    sum,
+    Slice, sum,
 };
 
 use crate::asked::Asked;
 use crate::hung::{due_and_hung, hung, overdue};
 use crate::limit::{blinding_standstill, nothing_completed};
 use crate::silence::stopped;
+use crate::slices;
 use crate::thresholds::ALLOWED_FAILURES;
 
 /// Content that no failure excuses: bodies other than the expected one, replies that are not HTTP, and bytes that no
@@ -77,16 +78,22 @@ pub(crate) fn hung_in_flight<'a>(asked: &Asked<'_>, loads: impl IntoIterator<Ite
 /// as large a share as of the connections such requests held. A client of a closed load that waits asks for nothing more, so nothing
 /// says how many requests it would have sent: where more than a hundredth of them wait, and where the server served nothing, or stopped,
 /// it may be all.
-pub(crate) fn share_unanswered(asked: &Asked<'_>, load: &Measurement) -> f64 {
+///
+/// What had no reply at the ends of slices waited for less than a second, and for the rest of one slice alone.
+pub(crate) fn share_unanswered(asked: &Asked<'_>, load: &Measurement, slices: &[Slice]) -> f64 {
     let overdue = overdue(load);
     let held = f64::min(overdue as f64 / asked.load.slots().max(1.0), 1.0);
     if nothing_completed(load) || stopped(load).is_some() || (asked.is_closed() && held > ALLOWED_FAILURES) {
         return 1.0;
     }
+    let books = &load.accounting;
+    if !slices.is_empty() {
+        let left = sum(slices.iter().map(|slice| slice.not_drained)) as f64;
+        return (left / books.scheduled.max(1) as f64).max(left / (slices::windows(slices) * asked.load.slots()));
+    }
     if asked.is_closed() {
         return held;
     }
-    let books = &load.accounting;
     let kept_waiting = books.not_sent.get(&NotSent::WaitingAtEnd).map_or(0.0, |waiting| held * *waiting as f64);
     (overdue.min(books.in_flight_at_end) as f64 + kept_waiting) / books.scheduled.max(1) as f64
 }

@@ -17,7 +17,13 @@ pub(crate) struct Hung {
 /// Those of a load that had no reply when its drain ended. None where nothing was answered, or nothing any more: that is told
 /// otherwise; nor where nothing says how long a reply takes. What the generator stood still for did not wait for the server.
 pub(crate) fn hung(load: &Measurement) -> Option<Hung> {
-    older(load, HUNG)
+    older(load, HUNG, SILENCE_S)
+}
+
+/// Requests that had no reply when the ends of slices were over, far older than any that was answered in any slice. Nobody waits a second for
+/// those, but where replies come that much sooner no other load of the machine explains them.
+pub(crate) fn in_slices(load: &Measurement) -> u64 {
+    older(load, HUNG, 0.0).map_or(0, |it| it.requests)
 }
 
 /// How many of them were due in the window.
@@ -28,13 +34,13 @@ pub(crate) fn due_and_hung(load: &Measurement) -> u64 {
 /// How many requests had no reply when a load's drain ended, and had waited for longer than any that was answered: more than are
 /// called hung, for those may have been on their way.
 pub(crate) fn overdue(load: &Measurement) -> u64 {
-    older(load, 1.0).map_or(0, |it| it.requests)
+    older(load, 1.0, SILENCE_S).map_or(0, |it| it.requests)
 }
 
-/// Those that waited for as many times as long as the slowest reply took.
-fn older(load: &Measurement, times: f64) -> Option<Hung> {
+/// Those that waited for as many times as long as the slowest reply took, and for so many seconds at least.
+fn older(load: &Measurement, times: f64, at_least_s: f64) -> Option<Hung> {
     let slowest_s = slowest_reply_s(load)?;
-    let least_s = SILENCE_S.max(times * slowest_s + load.stood_still_s());
+    let least_s = at_least_s.max(times * slowest_s + load.stood_still_s());
     let old = || load.awaited.iter().filter(|it| it.youngest_s >= least_s);
     let oldest_s = old().map(|it| it.oldest_s).reduce(f64::max)?;
     (load.in_window.completed > 0 && stopped(load).is_none()).then(|| Hung {

@@ -117,7 +117,7 @@ fn void(measured: &Measurement, checks: &[InvariantCheck], limit: &Limit) -> Opt
 }
 
 /// What of it says that its load cannot be cut into slices. Not requests that were left alone, where the generator stood still for much
-/// of the window: their replies may have been there in time.
+/// of the window: their replies may have been there in time, unless they are far older than any.
 fn unsliced(asked: &Asked<'_>, trial: &TrialRecord, measured: &Measurement) -> Option<UnslicedCause> {
     let cause = slices::unsliced(asked, measured, trial.observation.as_ref(), &trial.slices);
     let cause = cause.or_else(|| slices::unsettled(asked, measured, trial.observation.as_ref(), &trial.slices))?;
@@ -125,7 +125,7 @@ fn unsliced(asked: &Asked<'_>, trial: &TrialRecord, measured: &Measurement) -> O
         UnslicedCause::SlowDrain { p99_us, waited_us, .. } => p99_us.is_none_or(|p99_us| p99_us <= waited_us),
         _ => false,
     };
-    (!are_merely_left || limit::standstill(measured).is_none()).then_some(cause)
+    (!are_merely_left || hung::in_slices(measured) > 0 || limit::standstill(measured).is_none()).then_some(cause)
 }
 
 /// The first broken invariant, with the breaches of all.

@@ -397,7 +397,7 @@ impl<'a> Guarded<'a> {
 
     /// What may have failed. Only launches in which requests were left without a reply leave it open: the others show what they show.
     fn errors(&self, share: Range) -> Range {
-        let unanswered = || share_unanswered(&self.asked, self.measured);
+        let unanswered = || share_unanswered(&self.asked, self.measured, &self.launch.record.slices);
         let most = if self.has(Doubt::Unanswered) { share.high + unanswered() } else { share.high };
         Range { high: most.min(1.0).max(share.high), ..share }
     }

@@ -1,5 +1,6 @@
 use model::{
-    Accounting, HalfCount, LatencySummary, Mark, Prelude, Reason, Residence, Standstills, TrialRecord, UnslicedCause,
+    Accounting, Awaited, HalfCount, LatencySummary, Mark, Prelude, Reason, Residence, Standstills, TrialRecord,
+    UnslicedCause,
 };
 
 use super::unsliced::{dear_after_idling, slow_after_idling};
@@ -147,6 +148,25 @@ fn requests_that_were_left_while_the_generator_stood_still_or_others_had_the_cpu
     assert_eq!(of(3, 4, 0.6, 1_220.0), None, "their replies may have been there in time");
     let most = "most replies do not take so long by a standstill";
     assert_eq!(of(3, 4, 0.6, 101_000.0), Some("slow-drain"), "{most}");
+}
+
+#[test]
+fn requests_far_older_than_any_reply_are_the_server_s_whatever_else_the_machine_did() {
+    let of = |slowest_s: f64, stood_s: f64| {
+        uncut(|trial| {
+            trial.slices.iter_mut().for_each(|slice| (slice.not_drained, slice.others_share) = (1, 0.5));
+            let measured = trial.measurement.as_mut().unwrap();
+            measured.awaited = vec![Awaited { requests: 5, youngest_s: 0.27, oldest_s: 0.35 }];
+            measured.slowest_reply_s = Some(slowest_s);
+            measured.standstills = Some(Standstills { sum_s: stood_s, ..Standstills::default() });
+        })
+    };
+    assert!(
+        of(0.05, 0.0).is_some_and(|said| said.starts_with("slow-drain")),
+        "others had their replies in a fifth of the time"
+    );
+    assert_eq!(of(0.12, 0.0), None, "they may have been on their way");
+    assert_eq!(of(0.05, 0.6), None, "the generator may have missed them");
 }
 
 #[test]

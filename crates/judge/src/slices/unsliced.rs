@@ -4,6 +4,7 @@ use model::{HalfCount, Measurement, NotSent, Observation, Prelude, Slice, TrialR
 
 use super::{measured, neighbours_cpus};
 use crate::asked::Asked;
+use crate::hung;
 use crate::others;
 use crate::statistics::{mean, t_interval_at};
 use crate::thresholds::{
@@ -14,7 +15,8 @@ use crate::thresholds::{
 
 /// What keeps the load from being cut into slices, as far as only these can tell: replies that outlast their end, too few in one
 /// of them, connections that do not live from one to the next, or a server that is slow after it idled. What is left or missing in
-/// slices in which others had the CPUs says nothing of the server: that round does not count, or the block was disturbed.
+/// slices in which others had the CPUs says nothing of the server, unless it is far older than any reply: that round does not count, or
+/// the block was disturbed.
 pub(crate) fn unsliced(
     asked: &Asked<'_>,
     load: &Measurement,
@@ -24,7 +26,8 @@ pub(crate) fn unsliced(
     let p99_us = load.latency_us.service.as_ref().and_then(|service| service.p99);
     let is_quiet = |slice: &&Slice| !is_busy(load, observed, slice);
     let quiet: Vec<&Slice> = measured(slices).filter(is_quiet).collect();
-    let not_drained = model::sum(slices.iter().filter(is_quiet).map(|slice| slice.not_drained));
+    let left = model::sum(slices.iter().filter(is_quiet).map(|slice| slice.not_drained));
+    let not_drained = left.max(hung::in_slices(load));
     let waited_us = SLICE_DRAIN_S * 1e6;
     let is_slow = p99_us.is_some_and(|p99_us| p99_us > waited_us) && !are_busy(load, observed, slices);
     let too_few = quiet.iter().find(|slice| slice.completed < SLICE_REPLIES);
