@@ -89,6 +89,8 @@ pub trait Running {
     fn time_to_ready_ms(&self) -> Option<f64>;
     /// How it ended, if it has: by itself, or with what guards it.
     fn ended(&mut self) -> Option<ProcessEnd>;
+    /// Asks it to end, and does not wait for it: of several that do not end by themselves none waits for those before it.
+    fn ask_to_stop(&mut self) {}
     /// Ends it with everything it started: TERM, then KILL. Returns when nothing of it runs; gives its scratch folder,
     /// where something in that cannot be removed.
     fn stop(self: Box<Self>) -> Option<PathBuf>;
@@ -298,6 +300,10 @@ impl Running for Process {
             // It was ready, so it ran.
             Ended::NotStarted(_) | Ended::Unguarded(_) => Some(ProcessEnd::Unknown),
         }
+    }
+
+    fn ask_to_stop(&mut self) {
+        self.guarded.ask_to_end();
     }
 
     fn stop(mut self: Box<Self>) -> Option<PathBuf> {

@@ -186,15 +186,20 @@ impl Guarded {
         self.scratch.as_deref().filter(|folder| folder.symlink_metadata().is_ok())
     }
 
+    /// Tells who guards it to end it, and does not wait.
+    pub fn ask_to_end(&mut self) {
+        // Who cannot be told so hears that nobody listens any more, and is not waited for.
+        if self.steps.as_ref().is_some_and(|steps| steps.shutdown(Shutdown::Write).is_err()) {
+            self.steps = None;
+        }
+    }
+
     /// Ends it with everything it started: TERM, then KILL. Returns when nothing of it is left.
     pub fn end(&mut self) {
         if std::mem::replace(&mut self.ending, true) {
             return;
         }
-        // Who cannot be told so hears that nobody listens any more, and is not waited for.
-        if self.steps.as_ref().is_some_and(|steps| steps.shutdown(Shutdown::Write).is_err()) {
-            self.steps = None;
-        }
+        self.ask_to_end();
         let give_up_ns = after(LONGEST_END);
         while self.listen() && !left(give_up_ns).is_zero() {
             self.wait(None, left(give_up_ns));

@@ -74,9 +74,12 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
     let total = analysis.rows.len();
     let open = total - worse - better - same - against.len();
     let moved = if worse > 0 { against.len() } else { 0 };
+    let most_moved = against.first().filter(|row| moved > 0 && Some(row.metric) != analysis.primary);
+    let most_moved =
+        most_moved.map_or(String::new(), |row| format!(", most of all {}", row_with_change(row, analysis)));
+    let seemed = format!("seemed worse, which was not shown{most_moved}");
     let others = |open: usize| {
-        let counts =
-            [(moved, "seemed worse and inconclusive"), (better, "better"), (same, "the same"), (open, "inconclusive")];
+        let counts = [(moved, seemed.as_str()), (better, "better"), (same, "the same"), (open, "inconclusive")];
         let said = counts.iter().filter(|(count, _)| *count > 0);
         said.map(|(count, words)| format!("{count} {words}")).collect::<Vec<_>>().join(", ")
     };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{CellAnalysis, CompareAnalysis, CompareForm, Rotated, Whole};
+use model::{CellAnalysis, CompareAnalysis, CompareForm, Mark, Rotated, Whole};
 
 use crate::format::{counted, duration_us, percent};
 use crate::reason_words::reason_words;
@@ -69,14 +69,19 @@ const WAITS_BELOW: f64 = 0.5;
 const WAITS_FROM_US: f64 = 5_000.0;
 
 /// That servers of a closed load in slices waited for something else than a CPU: nobody told the plan, and their CPU per request is
-/// another one than that of one long window.
+/// another one than that of one long window. Not where others had the CPUs: then they may have waited for those.
 pub(crate) fn waiting(named: &[(String, &CellAnalysis)]) -> Option<String> {
     let waits = |cell: &CellAnalysis| {
         let is_closed = cell.load.as_ref().is_some_and(|load| load.rate_per_s.is_none());
         let is_sliced = matches!(cell.rotation, Some(Rotated::Together { .. }));
         let used = cell.cpu_us_per_request.estimate.zip(cell.throughput.estimate).map(|(us, rate)| us * rate / 1e6);
         let is_idle = used.is_some_and(|cpus| cpus < WAITS_BELOW) && !cell.cpu_at_least && !cell.at_least;
-        is_closed && is_sliced && is_idle && cell.latency_us.p50.estimate.is_some_and(|us| us >= WAITS_FROM_US)
+        let is_quiet = cell.marks.iter().all(|note| note.mark() != Mark::Noisy);
+        is_closed
+            && is_sliced
+            && is_idle
+            && is_quiet
+            && cell.latency_us.p50.estimate.is_some_and(|us| us >= WAITS_FROM_US)
     };
     let who: Vec<&str> = named.iter().filter(|(_, cell)| waits(cell)).map(|(name, _)| name.as_str()).collect();
     (!who.is_empty()).then(|| {

@@ -5,7 +5,7 @@ use model::{Gate, Metric, parse_gates};
 
 use crate::experiment::nearest;
 
-use super::values::{at_least_one, duration, margin, path, positive_duration, positive_rate, share};
+use super::values::{at_least_one, duration, margin, path, positive_rate, share, window};
 use super::{GeneratorArgs, RequestArgs, ShownArgs};
 
 const COMPARE_EXAMPLES: &str = "\
@@ -84,7 +84,7 @@ pub(crate) struct CompareArgs {
     pub(crate) rate: Option<f64>,
 
     /// How long each launch is measured, over all its slices where it has any [default: 3s]
-    #[arg(short, long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive_duration)]
+    #[arg(short, long, value_name = "TIME", allow_hyphen_values = true, value_parser = window)]
     pub(crate) duration: Option<u64>,
 
     /// Load before the window, not measured [default: 1s]

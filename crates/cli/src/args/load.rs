@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use model::HttpVersion;
 
 use super::RequestArgs;
-use super::values::{at_least_one, duration, file_name, positive_duration, positive_rate, share};
+use super::values::{at_least_one, duration, file_name, positive_duration, positive_rate, share, window};
 
 /// What is printed on stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -59,7 +59,7 @@ pub(crate) struct LoadArgs {
 
     /// Length of the measured window [default: 10s]; with --requests, the longest it may take [default: no
     /// limit; Ctrl-C saves]
-    #[arg(short, long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive_duration)]
+    #[arg(short, long, value_name = "TIME", allow_hyphen_values = true, value_parser = window)]
     pub(crate) duration: Option<u64>,
 
     /// Exactly this many requests instead of a window

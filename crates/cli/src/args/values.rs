@@ -1,6 +1,7 @@
 //! What a value that is typed on the command line must look like.
 
 use std::borrow::Cow;
+use std::num::{IntErrorKind, ParseIntError};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -43,10 +44,20 @@ pub(super) fn calibration_window(text: &str) -> Result<u64, String> {
     (found >= LEAST_NS).then_some(found).ok_or_else(|| "must be 10ms at least, and says more from 1s on".to_owned())
 }
 
+/// How long a load is measured: in less than a millisecond most servers have no reply, and nothing is said of them.
+pub(super) fn window(text: &str) -> Result<u64, String> {
+    const LEAST_NS: u64 = 1_000_000;
+    let found = positive_duration(text)?;
+    (found >= LEAST_NS).then_some(found).ok_or_else(|| "must be 1ms at least, and says more from 1s on".to_owned())
+}
+
 /// A number of things of which there must be one.
-pub(crate) fn at_least_one<N: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<N, String> {
-    let number = text.parse::<N>().ok().filter(|number| *number >= N::from(1));
-    number.ok_or_else(|| "must be a whole number of 1 or more".to_owned())
+pub(crate) fn at_least_one<N: FromStr<Err = ParseIntError> + PartialOrd + From<u8>>(text: &str) -> Result<N, String> {
+    match text.parse::<N>() {
+        Ok(number) if number >= N::from(1) => Ok(number),
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => Err("is more than there can be".to_owned()),
+        _ => Err("must be a whole number of 1 or more".to_owned()),
+    }
 }
 
 /// A share, `5%` or `0.05`.
@@ -118,6 +129,17 @@ mod tests {
         }
         for text in ["", ".", "1.2.3", "-1", "1e3", "ten"] {
             assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_window_has_a_least_length_and_a_number_its_own_reason() {
+        assert_eq!(window("1ms"), Ok(1_000_000));
+        assert!(window("1ns").is_err_and(|why| why.contains("1ms at least")));
+        assert_eq!(at_least_one::<u32>("4294967295"), Ok(u32::MAX));
+        assert!(at_least_one::<u32>("4294967296").is_err_and(|why| why == "is more than there can be"));
+        for text in ["0", "-1", "x", ""] {
+            assert!(at_least_one::<u32>(text).is_err_and(|why| why.contains("whole number")), "{text}");
         }
     }
 

@@ -141,9 +141,14 @@ impl<'a> Member<'a> {
         }
     }
 
+    /// Sees whether it is up for the last time, and asks it to end.
+    pub(super) fn ask_to_stop(&mut self) {
+        self.is_up(false);
+        self.running.ask_to_stop();
+    }
+
     /// Ends it, and puts what came of it into its trial; gives the folder that it left, where one cannot be removed.
     pub(super) fn end(mut self, plan: &Plan, output: Option<LoadOutput>, made: &mut TrialOutput) -> Option<PathBuf> {
-        self.is_up(false);
         let record = &mut made.record;
         // What was seen of one that was taken away says nothing of it.
         if self.gone.as_ref().is_none_or(|gone| gone.stage != TrialStage::Unguarded) {

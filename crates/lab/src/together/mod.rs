@@ -129,7 +129,8 @@ fn rotate(
         |passed: &Passed| round.borrow_mut().passed(passed),
     );
     let rotated = (tools.rotate)(&loads, options, stop, &mut next, &mut progress);
-    let (members, is_over, tell) = round.into_inner().end();
+    let (mut members, is_over, tell) = round.into_inner().end();
+    members.iter_mut().for_each(Member::ask_to_stop);
     let (outputs, failed) = match rotated {
         Ok(outputs) => (outputs, None),
         Err(error @ LoadError::Thread(_)) => (Vec::new(), Some(format!("{error}; {MORE_PROCESSES}"))),
