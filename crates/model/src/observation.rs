@@ -36,7 +36,8 @@ pub struct Sample {
     pub sockets: Option<SocketCounts>,
     /// The host's CPU seconds stolen by the hypervisor since boot, over all CPUs.
     pub host_steal_s: f64,
-    /// The host's busy CPU seconds since boot, over all CPUs.
+    /// The CPU seconds of all of the host's CPUs together in which they were neither idle nor stolen, since a moment that is the same in
+    /// all samples of a launch.
     pub host_busy_s: f64,
     /// bourdon's own CPU seconds since it started.
     pub own_cpu_s: f64,

@@ -57,21 +57,28 @@ pub(crate) fn process_stat(bytes: &[u8]) -> Option<ProcessStat> {
     })
 }
 
-/// CPU ticks of the whole machine since boot.
+/// CPU ticks of the whole machine since boot that it did not work in, and how many CPUs it has.
+///
+/// What it worked in is not among these: most kernels count it by what runs when the clock ticks, 250 times a second say, and a load
+/// whose requests come in step with that is seen always or never. When a CPU goes idle and when it no longer is they note to the
+/// microsecond.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct HostTicks {
-    /// User, nice, system, interrupts. Guests are part of user.
-    pub(crate) busy: u64,
+    pub(crate) cpus: u64,
+    /// Idle, waiting for a disk or not.
+    pub(crate) idle: u64,
     pub(crate) steal: u64,
 }
 
 pub(crate) fn host_ticks(stat: &[u8]) -> Option<HostTicks> {
-    let mut fields = words(stat.strip_prefix(b"cpu ")?.split(|byte| *byte == b'\n').next()?);
+    let mut lines = stat.split(|byte| *byte == b'\n');
+    let mut fields = words(lines.next()?.strip_prefix(b"cpu ")?);
     let mut next = || number::<u64>(fields.next()?);
-    let (user, nice, system) = (next()?, next()?, next()?);
-    let (_idle, _waiting) = (next()?, next()?);
-    let (interrupt, soft_interrupt) = (next()?, next()?);
-    Some(HostTicks { busy: user + nice + system + interrupt + soft_interrupt, steal: next().unwrap_or(0) })
+    let (_user, _nice, _system) = (next()?, next()?, next()?);
+    let idle = next()? + next()?;
+    let (_interrupt, _soft_interrupt) = (next()?, next()?);
+    let cpus = lines.take_while(|line| line.starts_with(b"cpu")).count() as u64;
+    Some(HostTicks { cpus, idle, steal: next().unwrap_or(0) })
 }
 
 /// How many processes and threads the machine has started since boot, from `/proc/stat`.
@@ -160,10 +167,11 @@ mod tests {
     }
 
     #[test]
-    fn the_host_line_counts_guests_once_and_may_lack_steal() {
+    fn the_host_is_away_while_it_is_idle_and_may_tell_nothing_of_steal() {
         let with_steal = b"cpu  100 10 20 900 5 1 2 7 50 0\ncpu0 1 1 1 1\n";
-        assert_eq!(host_ticks(with_steal), Some(HostTicks { busy: 133, steal: 7 }));
-        assert_eq!(host_ticks(b"cpu  1 1 1 1 1 1 1\n"), Some(HostTicks { busy: 5, steal: 0 }));
+        assert_eq!(host_ticks(with_steal), Some(HostTicks { cpus: 1, idle: 905, steal: 7 }));
+        let two = b"cpu  1 1 1 1 1 1 1\ncpu0 1\ncpu1 1\nintr 5\ncpu9 1\n";
+        assert_eq!(host_ticks(two), Some(HostTicks { cpus: 2, idle: 2, steal: 0 }));
         assert_eq!(host_ticks(b"intr 5"), None);
     }
 

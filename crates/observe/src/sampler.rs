@@ -165,8 +165,10 @@ impl Sampler {
     }
 
     fn fill_host(&mut self, sample: &mut Sample) {
-        let HostTicks { busy, steal } = self.reader.read(format_args!("stat")).and_then(host_ticks).unwrap_or_default();
-        sample.host_busy_s = seconds(busy * self.tick_ns);
+        let host = self.reader.read(format_args!("stat")).and_then(host_ticks).unwrap_or_default();
+        let HostTicks { cpus, idle, steal } = host;
+        let away_ns = (idle + steal) * self.tick_ns;
+        sample.host_busy_s = (self.clock.now_ns() * cpus) as f64 / NS_PER_S as f64 - seconds(away_ns);
         sample.host_steal_s = seconds(steal * self.tick_ns);
         sample.own_cpu_s = seconds(self.own_ns().unwrap_or(0));
     }
