@@ -10,6 +10,7 @@
 # test-zoo  every target with every runtime against the contract (some ten minutes)
 # fuzz   the reply reader and the whole loop under hostile bytes, half an hour each (needs nightly and cargo-fuzz)
 # bench-floor  CPU per request and lateness of `bourdon load` against bare system calls, over TLS bare rustls, as ratios (needs a quiet machine; nginx for TLS)
+# bench-system-calls  what system calls and switches of context cost here
 # prove-rotation  sessions of compare with a known truth, traps, and slices beside a neighbour that is alive or stopped, some seven hours; goes on where it was interrupted (FOLDER, proof/rotation); SESSIONS=N of each kind at most, KINDS='...' of all
 # bench-page  size of the page of 20 targets under 12 conditions in 12 blocks, and how long Chromium takes to open it
 # bench-instructions  instructions a request of the load loop, beside those of another revision with BASE=REV (needs valgrind)
@@ -18,7 +19,7 @@ BOURDON := $(or $(CARGO_TARGET_DIR),target)/release/bourdon
 # With the debug build that cargo test leaves: by itself it would be compiled once more, for fewer features.
 PAGE_TEST := sh browser/test.sh --test --test-reporter=spec
 
-.PHONY: setup test-zoo survival run build test page-test check golden statistics bench-floor bench-page bench-instructions prove-rotation fuzz targets-test unit-test simulations test-side-by-side test-beside test-told test-alone test-page need-cargo
+.PHONY: setup test-zoo survival run build test page-test check golden statistics bench-floor bench-system-calls bench-page bench-instructions prove-rotation fuzz targets-test unit-test simulations test-side-by-side test-beside test-told test-alone test-page need-cargo
 
 run: build
 	$(BOURDON) run experiments/business-latency.toml --quick
@@ -50,7 +51,7 @@ test-told: need-cargo
 
 # What has the machine to itself; tests that measure take turns (`Lab::new`).
 test-alone: need-cargo
-	RUST_TEST_THREADS=6 cargo test --workspace --no-fail-fast --locked $(patsubst %,--test %,$(filter-out $(BESIDE) $(TOLD) zoo,$(sort $(SUITES)))) --bench floor --bench rotation --bench hot_path
+	RUST_TEST_THREADS=6 cargo test --workspace --no-fail-fast --locked $(patsubst %,--test %,$(filter-out $(BESIDE) $(TOLD) zoo,$(sort $(SUITES)))) --bench floor --bench rotation --bench system_calls --bench hot_path
 
 test-page:
 	@$(PAGE_TEST)
@@ -88,6 +89,9 @@ setup:
 fuzz: need-cargo
 	cd fuzz && cargo +nightly fuzz run -s none reply -- -dict=http.dict -max_len=70000 -timeout=10 -max_total_time=1800
 	cd fuzz && cargo +nightly fuzz run -s none load -- -max_len=4000 -timeout=10 -max_total_time=1800
+
+bench-system-calls: need-cargo
+	cargo bench -p bourdon --bench system_calls --locked
 
 bench-floor: need-cargo
 	cargo bench -p bourdon --bench floor --locked

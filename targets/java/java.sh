@@ -36,6 +36,23 @@ else
     unset JAVA_HOME
 fi
 
+# A heap of one size from the start, where the setting `heap` asks for it.
+if [ "${1:-}" = java ] && [ -n "${HEAP:-}" ]; then
+    number=${HEAP%[MG]iB}
+    case $number in
+    '' | 0* | *[!0-9]* | "$HEAP")
+        echo "HEAP=\"$HEAP\" is not a size; set it to such as 256MiB or 2GiB, or leave it unset" >&2
+        exit 2
+        ;;
+    esac
+    case $HEAP in
+    *M*) size=${number}m ;;
+    *) size=${number}g ;;
+    esac
+    shift
+    set -- java "-Xms$size" "-Xmx$size" "$@"
+fi
+
 [ "${1:-}" = version ] || exec "$@"
 
 command -v javac >/dev/null || missing "there is no JDK on PATH (no javac)"

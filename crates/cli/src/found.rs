@@ -11,7 +11,7 @@ use crate::experiment::{self, Source};
 use crate::home::places;
 
 /// Experiments that come with bourdon, by name.
-const SHIPPED: [(&str, &str); 8] = [
+const SHIPPED: [(&str, &str); 12] = [
     ("business-latency", include_str!("../../../experiments/business-latency.toml")),
     ("timeouts", include_str!("../../../experiments/timeouts.toml")),
     ("memory-under-concurrency", include_str!("../../../experiments/memory-under-concurrency.toml")),
@@ -20,6 +20,10 @@ const SHIPPED: [(&str, &str); 8] = [
     ("worker-pools", include_str!("../../../experiments/worker-pools.toml")),
     ("routing", include_str!("../../../experiments/routing.toml")),
     ("execution-units", include_str!("../../../experiments/execution-units.toml")),
+    ("one-timeout", include_str!("../../../experiments/one-timeout.toml")),
+    ("many-paths", include_str!("../../../experiments/many-paths.toml")),
+    ("json-rendering", include_str!("../../../experiments/json-rendering.toml")),
+    ("collector-and-memory", include_str!("../../../experiments/collector-and-memory.toml")),
 ];
 
 /// The names of the shipped experiments.

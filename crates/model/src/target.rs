@@ -181,7 +181,13 @@ pub struct Setting {
     /// Value when nothing is asked.
     #[serde(default)]
     pub default: String,
+    /// All that it may be, of a text of which that is known; else empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<String>,
 }
+
+/// The setting that says who makes the JSON of a reply.
+pub const RENDERING: &str = "rendering";
 
 /// What the values of a setting are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -36,7 +36,7 @@ pub fn json(judged: &Judged) -> String {
     }
 }
 
-/// `More blocks: bourdon run --resume RUN --blocks 9 (or 14)`, to be pasted: what would settle what is open, or give a verdict
+/// `More blocks (14 for all of it): bourdon run --resume RUN --blocks 9`, to be pasted: what would settle what is open, or give a verdict
 /// at all. `resume` is the command so far. Nothing where more blocks are not what is missing.
 pub fn next_step(judged: &Judged, resume: &str) -> Option<String> {
     match judged {

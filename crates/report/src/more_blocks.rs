@@ -226,7 +226,6 @@ fn line(needed: impl Iterator<Item = u32>, what: &str, enough: Option<u32>, resu
     needed.sort_unstable();
     needed.dedup();
     let (least, others) = needed.split_first()?;
-    let others: Vec<String> = others.iter().map(u32::to_string).collect();
-    let others = if others.is_empty() { String::new() } else { format!(" (or {})", others.join(", ")) };
-    Some(format!("More blocks{what}: {resume} --blocks {least}{others}"))
+    let all = others.last().map_or(String::new(), |most| format!(" ({most} for all of it)"));
+    Some(format!("More blocks{what}{all}: {resume} --blocks {least}"))
 }

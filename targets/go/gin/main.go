@@ -3,6 +3,8 @@
 package main
 
 import (
+	"net/http"
+
 	"github.com/gin-gonic/gin"
 
 	"bourdon.dev/targets/go/work"
@@ -16,7 +18,18 @@ func build(s work.Settings, do *work.Work) (work.Server, error) {
 		return work.Server{}, err
 	}
 
-	engine.GET("/ping", func(c *gin.Context) { send(c, do.Ping()) })
+	renders, err := s.FrameworkRendering()
+	if err != nil {
+		return work.Server{}, err
+	}
+	ping := func(c *gin.Context) { send(c, do.Ping()) }
+	user := func(c *gin.Context) { send(c, do.User(c.Param("id"))) }
+	if renders {
+		ping = func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"message": "pong"}) }
+		user = func(c *gin.Context) { c.JSON(http.StatusOK, work.PersonOf(c.Param("id"))) }
+	}
+
+	engine.GET("/ping", ping)
 	if s.Routes != "" {
 		for _, route := range s.RouteSet() {
 			engine.Handle(route.Method, route.Path, func(c *gin.Context) { send(c, do.Route(route, c.Param)) })
@@ -28,7 +41,7 @@ func build(s work.Settings, do *work.Work) (work.Server, error) {
 	engine.GET("/rest/hello", func(c *gin.Context) { send(c, do.Hello()) })
 	engine.GET("/index", func(c *gin.Context) { send(c, do.Index()) })
 	engine.GET("/hello/:name", func(c *gin.Context) { send(c, do.Greet(c.Param("name"))) })
-	engine.GET("/user/:id", func(c *gin.Context) { send(c, do.User(c.Param("id"))) })
+	engine.GET("/user/:id", user)
 	engine.POST("/submit", func(c *gin.Context) { send(c, do.Submit(c.Request.Body)) })
 	engine.GET("/hash", func(c *gin.Context) { send(c, do.Hash(c.Query("n"), c.Query("nonce"))) })
 	engine.GET("/whoami", func(c *gin.Context) { send(c, do.WhoAmI()) })

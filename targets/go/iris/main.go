@@ -19,7 +19,18 @@ func build(s work.Settings, do *work.Work) (work.Server, error) {
 		return work.Server{}, err
 	}
 
-	app.Get("/ping", func(ctx iris.Context) { send(ctx, do.Ping()) })
+	renders, err := s.FrameworkRendering()
+	if err != nil {
+		return work.Server{}, err
+	}
+	ping := func(ctx iris.Context) { send(ctx, do.Ping()) }
+	user := func(ctx iris.Context) { send(ctx, do.User(ctx.Params().Get("id"))) }
+	if renders {
+		ping = func(ctx iris.Context) { ctx.JSON(iris.Map{"message": "pong"}) }
+		user = func(ctx iris.Context) { ctx.JSON(work.PersonOf(ctx.Params().Get("id"))) }
+	}
+
+	app.Get("/ping", ping)
 	if s.Routes != "" {
 		for _, route := range s.RouteSet() {
 			app.Handle(route.Method, route.Braces(), func(ctx iris.Context) {
@@ -31,7 +42,7 @@ func build(s work.Settings, do *work.Work) (work.Server, error) {
 		app.Get("/rest/hello", func(ctx iris.Context) { send(ctx, do.Hello()) })
 		app.Get("/index", func(ctx iris.Context) { send(ctx, do.Index()) })
 		app.Get("/hello/{name}", func(ctx iris.Context) { send(ctx, do.Greet(ctx.Params().Get("name"))) })
-		app.Get("/user/{id}", func(ctx iris.Context) { send(ctx, do.User(ctx.Params().Get("id"))) })
+		app.Get("/user/{id}", user)
 		app.Post("/submit", func(ctx iris.Context) { send(ctx, do.Submit(ctx.Request().Body)) })
 		app.Get("/hash", func(ctx iris.Context) {
 			send(ctx, do.Hash(ctx.URLParam("n"), ctx.URLParam("nonce")))

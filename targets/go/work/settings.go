@@ -35,6 +35,7 @@ type Settings struct {
 	Routes string
 
 	middleware string // only some targets understand it, and check it
+	rendering  string // likewise
 	scratch    string // a folder for what the target writes; empty: none
 }
 
@@ -90,6 +91,7 @@ func SettingsFrom(getenv func(string) string) (Settings, error) {
 		return s, fmt.Errorf("ROUTES=%q is not a set of routes; set it to one of %s, or leave it unset", s.Routes, strings.Join(routes.Names(), ", "))
 	}
 	s.middleware = getenv("MIDDLEWARE")
+	s.rendering = getenv("RENDERING")
 	s.scratch = getenv("SCRATCH")
 	return s, nil
 }
@@ -108,6 +110,20 @@ func (s Settings) DefaultMiddleware() (bool, error) {
 		return true, nil
 	}
 	return false, fmt.Errorf("MIDDLEWARE=%q is not known; set it to bare or default, or leave it unset", s.middleware)
+}
+
+// FrameworkRendering says whether RENDERING asks that the framework makes the
+// JSON of /ping and /user/:id from a value, as its users have it, rather than
+// sends bytes that are there already. It is for the targets whose framework
+// renders JSON.
+func (s Settings) FrameworkRendering() (bool, error) {
+	switch s.rendering {
+	case "", "bytes":
+		return false, nil
+	case "framework":
+		return true, nil
+	}
+	return false, fmt.Errorf("RENDERING=%q is not known; set it to bytes or framework, or leave it unset", s.rendering)
 }
 
 // AccessLog is where a framework that keeps a log writes it: the file

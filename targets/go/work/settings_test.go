@@ -62,25 +62,34 @@ func TestRouteSet(t *testing.T) {
 	}
 }
 
-// MIDDLEWARE is read for every target and minded by some.
-func TestMiddleware(t *testing.T) {
-	for value, want := range map[string]bool{"": false, "bare": false, "default": true} {
-		s, err := SettingsFrom(env("PORT", "8080", "MIDDLEWARE", value))
+// MIDDLEWARE and RENDERING are read for every target and minded by some.
+func TestWhatSomeTargetsMind(t *testing.T) {
+	for _, c := range []struct {
+		name, other string
+		asks        func(Settings) (bool, error)
+	}{
+		{"MIDDLEWARE", "default", Settings.DefaultMiddleware},
+		{"RENDERING", "framework", Settings.FrameworkRendering},
+	} {
+		usual := map[string]string{"MIDDLEWARE": "bare", "RENDERING": "bytes"}[c.name]
+		for value, want := range map[string]bool{"": false, usual: false, c.other: true} {
+			s, err := SettingsFrom(env("PORT", "8080", c.name, value))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := c.asks(s); err != nil || got != want {
+				t.Errorf("%s=%q: %v, %v", c.name, value, got, err)
+			}
+		}
+		s, err := SettingsFrom(env("PORT", "8080", c.name, "Other"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.DefaultMiddleware(); err != nil || got != want {
-			t.Errorf("%q: %v, %v", value, got, err)
-		}
-	}
-	s, err := SettingsFrom(env("PORT", "8080", "MIDDLEWARE", "Default"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = s.DefaultMiddleware()
-	for _, part := range []string{"MIDDLEWARE", `"Default"`, "bare or default"} {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("%v does not say %q", err, part)
+		_, err = c.asks(s)
+		for _, part := range []string{c.name, `"Other"`, usual + " or " + c.other} {
+			if err == nil || !strings.Contains(err.Error(), part) {
+				t.Errorf("%v does not say %q", err, part)
+			}
 		}
 	}
 }

@@ -104,25 +104,33 @@ func (w *Work) Greet(name string) Reply {
 	return Reply{http.StatusOK, text, []byte("hello, " + name + "!\n")}
 }
 
+// Person is what GET /user/:id tells, for frameworks that render it themselves.
+type Person struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// PersonOf is the one with that id.
+func PersonOf(id string) Person { return Person{id, "User"} }
+
 // User answers GET /user/:id.
 func (w *Work) User(id string) Reply {
 	var body bytes.Buffer
 	enc := json.NewEncoder(&body)
 	enc.SetEscapeHTML(false)
 	// Two strings always encode, and the buffer never fails.
-	enc.Encode(struct {
-		ID   string `json:"id"`
-		Name string `json:"name"`
-	}{id, "User"})
+	enc.Encode(PersonOf(id))
 	return Reply{http.StatusOK, js, bytes.TrimSuffix(body.Bytes(), []byte("\n"))}
 }
 
 // Ping answers GET /ping.
 func (w *Work) Ping() Reply { return pong }
 
-// Route answers a route of a route set: its method and pattern, and what
-// param, the framework's own look-up, says of each of its parameters.
+// Route answers a route of a route set, after the handler delay: its method
+// and pattern, and what param, the framework's own look-up, says of each of
+// its parameters.
 func (w *Work) Route(r routes.Route, param func(name string) string) Reply {
+	w.wait()
 	body := r.Method + " " + r.Path
 	for _, name := range r.Params {
 		body += " " + name + "=" + param(name)

@@ -67,7 +67,8 @@ func TestDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const delay = 10 * time.Millisecond
 		w := New(Settings{HandlerDelay: delay})
-		for name, f := range map[string]func() Reply{"Hello": w.Hello, "Index": w.Index} {
+		route := func() Reply { return w.Route(routes.Route{Method: "GET", Path: "/a"}, nil) }
+		for name, f := range map[string]func() Reply{"Hello": w.Hello, "Index": w.Index, "Route": route} {
 			start := time.Now()
 			f()
 			if took := time.Since(start); took != delay {

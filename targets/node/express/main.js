@@ -3,8 +3,8 @@
 import express from "express";
 import http from "node:http";
 
-import { fromHttpServer, main } from "../work/run.js";
-import { SUBMIT_LIMIT, TOO_LARGE } from "../work/work.js";
+import { fromHttpServer, hasJsonAlone, main, rendering } from "../work/run.js";
+import { person, pong, SUBMIT_LIMIT, TOO_LARGE } from "../work/work.js";
 
 main("node-express", build);
 
@@ -12,13 +12,23 @@ function build(settings, work) {
   const answer = (handler) => async (req, res) => send(res, await handler(req));
   const body = express.raw({ type: () => true, limit: SUBMIT_LIMIT });
 
+  const renders = rendering(settings, "bytes", "framework") === "framework";
+
   const app = express();
+  const user = renders ? (req, res) => res.json(person(req.params.id)) : answer((req) => work.user(req.params.id));
+  const ping = renders ? (req, res) => res.json(pong()) : answer(() => work.ping());
+  if (hasJsonAlone(settings)) {
+    app.get("/user/:id", user);
+    app.get("/ping", ping);
+    return fromHttpServer(http.createServer(app), settings);
+  }
+
   app.get("/", answer(() => work.welcome()));
   app.get("/rest/hello", answer(() => work.hello()));
   app.get("/index", answer(() => work.index()));
   app.get("/hello/:name", answer((req) => work.greet(req.params.name)));
-  app.get("/user/:id", answer((req) => work.user(req.params.id)));
-  app.get("/ping", answer(() => work.ping()));
+  app.get("/user/:id", user);
+  app.get("/ping", ping);
   app.post("/submit", body, answer((req) => work.submit(req.body)));
   app.get("/hash", answer((req) => work.hash(req.query.n, req.query.nonce)));
   app.get("/whoami", answer(() => work.whoami()));

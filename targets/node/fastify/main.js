@@ -2,8 +2,14 @@
 
 import Fastify from "fastify";
 
-import { applyTimeouts, main } from "../work/run.js";
-import { TOO_LARGE } from "../work/work.js";
+import { applyTimeouts, hasJsonAlone, main, rendering } from "../work/run.js";
+import { person, pong, TOO_LARGE } from "../work/work.js";
+
+/** The schema of an object of these texts, with which Fastify compiles a function that writes it. */
+function replies(...names) {
+  const properties = Object.fromEntries(names.map((name) => [name, { type: "string" }]));
+  return { schema: { response: { 200: { type: "object", properties } } } };
+}
 
 main("node-fastify", build);
 
@@ -14,6 +20,9 @@ function build(settings, work) {
     return answered ? send(reply, answered) : reply.callNotFound();
   };
 
+  const renders = rendering(settings, "bytes", "framework", "schema");
+  const options = (...names) => (renders === "schema" ? replies(...names) : {});
+
   const app = Fastify();
   // The body as it came: Fastify would parse JSON and refuse what does not say that it is JSON. Its limit for a body
   // is the contract's by default.
@@ -23,18 +32,30 @@ function build(settings, work) {
     error.code === "FST_ERR_CTP_BODY_TOO_LARGE" ? send(reply, TOO_LARGE) : reply.send(error),
   );
 
+  if (renders === "bytes") {
+    app.get("/user/:id", answer((req) => req.params.id && work.user(req.params.id)));
+    app.get("/ping", answer(() => work.ping()));
+  } else {
+    app.get("/user/:id", options("id", "name"), (req, reply) =>
+      req.params.id ? reply.send(person(req.params.id)) : reply.callNotFound(),
+    );
+    app.get("/ping", options("message"), (req, reply) => reply.send(pong()));
+  }
+  if (!hasJsonAlone(settings)) addOthers(app, work, answer);
+
+  applyTimeouts(app.server, settings);
+  return { listen: (port, host) => app.listen({ port, host }), close: () => app.close() };
+}
+
+/** Every path that is not one of JSON. */
+function addOthers(app, work, answer) {
   app.get("/", answer(() => work.welcome()));
   app.get("/rest/hello", answer(() => work.hello()));
   app.get("/index", answer(() => work.index()));
   app.get("/hello/:name", answer((req) => req.params.name && work.greet(req.params.name)));
-  app.get("/user/:id", answer((req) => req.params.id && work.user(req.params.id)));
-  app.get("/ping", answer(() => work.ping()));
   app.post("/submit", answer((req) => work.submit(req.body)));
   app.get("/hash", answer((req) => work.hash(req.query.n, req.query.nonce)));
   app.get("/whoami", answer(() => work.whoami()));
-
-  applyTimeouts(app.server, settings);
-  return { listen: (port, host) => app.listen({ port, host }), close: () => app.close() };
 }
 
 function send(reply, { status, type, body }) {

@@ -40,6 +40,19 @@ export async function main(name, build) {
   process.exit(0);
 }
 
+/** Which of these ways to make JSON is asked for. */
+export function rendering(settings, ...known) {
+  if (known.includes(settings.rendering)) return settings.rendering;
+  const cure = `set it to ${known.slice(0, -1).join(", ")} or ${known.at(-1)}, or leave it unset`;
+  throw new SettingError(`RENDERING=${JSON.stringify(settings.rendering)} is not known; ${cure}`);
+}
+
+/** Whether the paths of JSON are asked for alone. */
+export function hasJsonAlone({ paths }) {
+  if (paths === "json" || paths === "all") return paths === "json";
+  throw new SettingError(`PATHS=${JSON.stringify(paths)} is not known; set it to all or json, or leave it unset`);
+}
+
 /** One of Node's own servers, over TLS where that is asked for. */
 export function createServer({ tls }, handler) {
   return tls ? https.createServer(tls, handler) : http.createServer(handler);

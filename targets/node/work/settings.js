@@ -23,6 +23,8 @@ export function readSettings(env) {
     port: port(env, "PORT"),
     adminPort: port(env, "ADMIN_PORT"),
     workers: workers(env),
+    rendering: env.RENDERING || "bytes",
+    paths: env.PATHS || "all",
     handlerDelayMs: duration(env, "HANDLER_DELAY") ?? 0,
     readTimeoutMs: duration(env, "READ_TIMEOUT"),
     readHeaderTimeoutMs: duration(env, "READ_HEADER_TIMEOUT"),

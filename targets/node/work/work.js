@@ -29,6 +29,10 @@ const NO_DATA_FILE = text(503, "DATA_FILE is not set; start the target with DATA
 const BAD_PASSES = text(400, `n must be a whole number from 1 to ${HASH_LIMIT}\n`);
 const BAD_DATA_FILE = text(500, "DATA_FILE can no longer be read\n");
 
+/** What GET /ping and GET /user/:id tell, for frameworks that render it themselves. */
+export const pong = () => ({ message: "pong" });
+export const person = (id) => ({ id, name: "User" });
+
 /** Makes the replies. Those that wait for something are promises. */
 export class Work {
   #delayMs;
@@ -63,7 +67,7 @@ export class Work {
 
   /** GET /user/:id */
   user(id) {
-    return json(JSON.stringify({ id, name: "User" }));
+    return json(JSON.stringify(person(id)));
   }
 
   /** GET /ping */

@@ -43,6 +43,11 @@ MAX_KEEP_ALIVE_REQUESTS=$(whole MAX_KEEP_ALIVE_REQUESTS "${MAX_KEEP_ALIVE_REQUES
 SERVER_LIMIT=$((MAX_REQUEST_WORKERS > 256 ? MAX_REQUEST_WORKERS : 256))
 HANDLER_DELAY_MS=$(milliseconds HANDLER_DELAY "${HANDLER_DELAY:-0ms}") || exit
 HANDLER_DELAY_US=$((HANDLER_DELAY_MS * 1000))
+RENDERING=${RENDERING:-bytes}
+case $RENDERING in
+bytes | framework) ;;
+*) fail 2 "RENDERING=\"$RENDERING\" is not known; set it to bytes or framework, or leave it unset" ;;
+esac
 
 idle=$(milliseconds IDLE_TIMEOUT "${IDLE_TIMEOUT:-5s}") || exit
 # Apache has no word for no timeout here; a year is as good.
@@ -77,7 +82,7 @@ mkdir "$SCRATCH/www" && cp -R "$here/public" "$here/admin" "$here/../work" "$SCR
 
 [ -z "$ADMIN_PORT" ] || options="$options -DADMIN"
 export PORT ADMIN_PORT SCRATCH MAX_REQUEST_WORKERS MAX_KEEP_ALIVE_REQUESTS SERVER_LIMIT KEEP_ALIVE_TIMEOUT
-export HEADER_TIMEOUT HANDLER_DELAY_US DATA_FILE
+export HEADER_TIMEOUT HANDLER_DELAY_US DATA_FILE RENDERING
 # In a session of its own: when Apache ends, it sends TERM to its whole process group.
 # shellcheck disable=SC2086 # the options are words
 serve WINCH setsid apache2 -D FOREGROUND $options -f "$(realpath "$here")/httpd.conf"

@@ -27,11 +27,15 @@ final class Work
     /** The launch script has read the settings and hands them on in the form that is needed here. */
     public static function fromEnvironment(): self
     {
-        return new self((int) getenv('HANDLER_DELAY_US'), (string) getenv('DATA_FILE'));
+        $renders = getenv('RENDERING') === 'framework';
+        return new self((int) getenv('HANDLER_DELAY_US'), (string) getenv('DATA_FILE'), $renders);
     }
 
-    public function __construct(private readonly int $delay_us, private readonly string $data_file)
-    {
+    public function __construct(
+        private readonly int $delay_us,
+        private readonly string $data_file,
+        private readonly bool $renders = false,
+    ) {
     }
 
     /** GET / */
@@ -79,7 +83,7 @@ final class Work
     /** GET /ping */
     public function ping(): Reply
     {
-        return new Reply(200, JSON, '{"message":"pong"}');
+        return new Reply(200, JSON, $this->renders ? json_encode(['message' => 'pong']) : '{"message":"pong"}');
     }
 
     /**

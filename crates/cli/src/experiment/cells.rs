@@ -70,8 +70,9 @@ impl Ground<'_> {
                 FactorKind::Runtime => runtime = Some(level.to_string()),
                 FactorKind::Profile => profile = placed.value == Value::Flag(true),
                 FactorKind::Setting(_) => {
-                    let env = entrant.target.settings.get(&factor.name).map(|setting| setting.env.clone());
-                    settings.extend(env.map(|env| (env, level.to_string())));
+                    let setting = entrant.target.settings.get(&factor.name);
+                    setting.map_or(Ok(()), |setting| is_known(setting, &level, placed, entrant))?;
+                    settings.extend(setting.map(|setting| (setting.env.clone(), level.to_string())));
                 }
             }
             levels.insert(factor.name.clone(), level);
@@ -79,9 +80,9 @@ impl Ground<'_> {
         check_tls(&load, entrant)?;
         let runtime = runtime.map_or_else(|| default_runtime(table, entrant), Ok)?;
         self.fill_in(&mut levels, entrant, &load, &runtime);
-        let handler_delay_ns = handler_delay(entrant, &load, choice)?;
-        let window_ns = self.window(handler_delay_ns + load.network_delay_ns());
         let routes = routes(entrant, choice);
+        let handler_delay_ns = handler_delay(entrant, &load, choice, routes.is_some())?;
+        let window_ns = self.window(handler_delay_ns + load.network_delay_ns());
         let (rate_share, arrivals) = (load.rate_share(), load.arrivals());
         let rate_arrivals = Some(arrivals).filter(|arrivals| rate_share.is_some() && *arrivals != Arrivals::Constant);
         let (tls, tls_resume) = (load.asks_for_tls().is_some(), load.tls_resume()?);
@@ -132,6 +133,15 @@ impl Ground<'_> {
     }
 }
 
+/// A level of a setting must be one of its values, where these are known.
+fn is_known(setting: &Setting, level: &Level, placed: &Placed, entrant: &Entrant) -> Read<()> {
+    if setting.values.is_empty() || setting.values.contains(&level.to_string()) {
+        return Ok(());
+    }
+    let message = format!("`{level}` is not a value that `{}` knows", entrant.target.name);
+    Err(Fault::new(placed.span.clone(), message).help(format!("there are {}", setting.values.join(", "))))
+}
+
 /// A load over TLS needs a target that can serve it.
 fn check_tls(load: &Load, entrant: &Entrant) -> Read<()> {
     let Some(span) = load.asks_for_tls().filter(|_| entrant.target.tls.is_none()) else { return Ok(()) };
@@ -173,9 +183,11 @@ fn routes(entrant: &Entrant, choice: &[(&Varied, &Placed)]) -> Option<Placed> {
 }
 
 /// How long the handler waits on this cell's path, in nanoseconds.
-fn handler_delay(entrant: &Entrant, load: &Load, choice: &[(&Varied, &Placed)]) -> Read<u64> {
-    let path = load.path_alone();
-    let waits = entrant.origin.waits_on(path);
+fn handler_delay(entrant: &Entrant, load: &Load, choice: &[(&Varied, &Placed)], serves_set: bool) -> Read<u64> {
+    let waits = match load.asks_routes() {
+        true if entrant.origin == Origin::Zoo => serves_set,
+        _ => entrant.origin.waits_on(load.path_alone()),
+    };
     let chosen = choice.iter().find(|(factor, _)| factor.name == HANDLER_DELAY).map(|(_, placed)| *placed);
     let default = || entrant.target.settings.get(HANDLER_DELAY).and_then(|setting: &Setting| default_value(setting));
     let delay_ns = match chosen.map(|placed| placed.value.clone()).or_else(default) {
@@ -185,7 +197,8 @@ fn handler_delay(entrant: &Entrant, load: &Load, choice: &[(&Varied, &Placed)]) 
     match chosen {
         Some(placed) if delay_ns > 0 && !waits && entrant.origin == Origin::Zoo => {
             let message = format!("`{HANDLER_DELAY}` has no effect on {}", load.asks());
-            let cure = "targets wait on `/rest/hello` and `/index` alone: write `path = \"/rest/hello\"` in [load]";
+            let cure = "targets wait on `/rest/hello`, `/index` and the routes of their own set alone: write `path = \
+                        \"/rest/hello\"` in [load], or vary `routes`";
             Err(Fault::new(placed.span.clone(), message).help(cure))
         }
         _ => Ok(if waits { delay_ns } else { 0 }),

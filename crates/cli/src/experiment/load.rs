@@ -274,6 +274,11 @@ impl Load {
         path.split_once('?').map_or(path, |(alone, _)| alone)
     }
 
+    /// Whether routes of a mix are asked for that exist.
+    pub(super) fn asks_routes(&self) -> bool {
+        self.mix.is_some() && self.text(LoadKey::Requests) != Some(MixRequests::Miss.id())
+    }
+
     /// What is asked for, in words.
     pub(super) fn asks(&self) -> String {
         if self.mix.is_some() { "routes of a mix".to_owned() } else { format!("the path `{}`", self.path_alone()) }

@@ -129,7 +129,7 @@ pub(super) fn settings(item: Item) -> Read<BTreeMap<String, Setting>> {
 }
 
 fn setting(section: &Section) -> Read<Setting> {
-    section.only(&["env", "type", "default"])?;
+    section.only(&["env", "type", "default", "values"])?;
     let env = section.require("env", "name the variable that carries it: `env = \"WORKERS\"`")?;
     let kind = section.require("type", "write `type = \"duration\"`, `\"integer\"` or `\"text\"`")?;
     let kind = match kind.word(&["duration", "integer", "text"])? {
@@ -139,7 +139,16 @@ fn setting(section: &Section) -> Read<Setting> {
     };
     check_variable(env.text()?, env.span())?;
     let default = section.read("default", |item| default(kind, item))?.unwrap_or_default();
-    Ok(Setting { env: env.text()?.to_owned(), kind, default })
+    let values = section.read("values", |item| values(kind, item))?.unwrap_or_default();
+    Ok(Setting { env: env.text()?.to_owned(), kind, default, values })
+}
+
+/// All that a text may be.
+fn values(kind: SettingKind, item: Item) -> Read<Vec<String>> {
+    if kind != SettingKind::Text {
+        return Err(item.fault("only a text has `values`").help("leave them out, or write `type = \"text\"`"));
+    }
+    item.values()?.into_iter().map(|item| Ok(item.text()?.to_owned())).collect()
 }
 
 /// A setting's default, as text; empty is none.

@@ -199,7 +199,7 @@ fn specimen_settings(defaults: &Settings) -> BTreeMap<String, Setting> {
         ("work", SettingKind::Integer, defaults.work.to_string()),
     ];
     let setting = |(name, kind, default): (&str, SettingKind, String)| {
-        (name.to_owned(), Setting { env: name.to_ascii_uppercase(), kind, default })
+        (name.to_owned(), Setting { env: name.to_ascii_uppercase(), kind, default, values: Vec::new() })
     };
     settings.into_iter().map(setting).collect()
 }

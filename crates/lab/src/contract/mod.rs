@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use engine::MonotonicClock;
 use fastrand::Rng;
-use model::{Clock, Factor, ReplyExpectation, Target, WrongReply};
+use model::{Clock, Factor, RENDERING, ReplyExpectation, Target, WrongReply};
 
 use crate::client::{Answer, Client, Probe};
 use crate::furnish::data;
@@ -36,6 +36,9 @@ const TEXT: &str = "text/plain; charset=utf-8";
 
 /// And of its JSON.
 const JSON: &str = "application/json";
+
+/// That of JSON as many frameworks make it.
+const JSON_IN_UTF8: &str = "application/json; charset=utf-8";
 
 /// One point of the contract, tried on one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,8 +92,43 @@ pub fn check_contract(
     let (address, tls) = (running.address(), running.tls());
     checks.extend(under_load::under_load((address, tls), target, &data(), seed, stop));
     running.stop();
+    checks.extend(renderings(target, launch)?);
     checks.retain(|check| target.serves(check.endpoint));
     Ok(checks)
+}
+
+/// The JSON of a target that has its framework make it, where it can be asked to.
+fn renderings(target: &Target, launch: Launch<'_>) -> Result<Vec<Check>, Unlaunched> {
+    let Some(setting) = target.settings.get(RENDERING) else { return Ok(Vec::new()) };
+    let mut checks = Vec::new();
+    for value in setting.values.iter().filter(|value| **value != setting.default) {
+        let running = launch(&BTreeMap::from([(setting.env.clone(), value.clone())]))?;
+        let place =
+            &Place::new(running.address(), running.tls()).map_err(|error| Unlaunched::Prevented(error.to_string()))?;
+        for (endpoint, path, body) in RENDERED {
+            let name = format!("GET {path} gives {body:?} as the framework makes it ({}={value})", setting.env);
+            checks.push(Check { endpoint, name, breach: rendered(place, path, body) });
+        }
+        running.stop();
+    }
+    Ok(checks)
+}
+
+/// What a framework makes of the values behind the two endpoints of JSON.
+const RENDERED: [(&str, &str, &str); 2] =
+    [("/user/:id", "/user/42", r#"{"id":"42","name":"User"}"#), ("/ping", "/ping", r#"{"message":"pong"}"#)];
+
+/// What is wrong with a body that a framework made: it may end it with a newline, and name the charset.
+fn rendered(place: &Place, path: &str, wanted: &str) -> Option<ContractBreach> {
+    let ended = format!("{wanted}\n");
+    let as_it_is = |body: &str, content_type: &str| {
+        let probe = Probe { path, expect: expecting(200, Some(body)), ..Probe::default() };
+        ask(place, &probe, Some(content_type))
+    };
+    let mut others = [wanted, &ended].into_iter().flat_map(|body| [JSON, JSON_IN_UTF8].map(|kind| (body, kind)));
+    let (body, kind) = others.next()?;
+    let first = as_it_is(body, kind)?;
+    others.all(|(body, kind)| as_it_is(body, kind).is_some()).then_some(first)
 }
 
 /// Eight letters and digits.
@@ -236,8 +274,8 @@ mod tests {
 
     use super::*;
 
-    /// What the points of the delay break on a server that says this on each connection, and nothing else.
-    fn breaches(reply: &'static str) -> Vec<Option<ContractBreach>> {
+    /// Where a server says this on each connection, and nothing else.
+    fn saying(reply: &'static str) -> Place {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let place = Place::plain(listener.local_addr().unwrap());
         std::thread::spawn(move || {
@@ -246,11 +284,32 @@ mod tests {
                 let _ = stream.read(&mut [0; 1024]).and_then(|_| stream.write_all(reply.as_bytes()));
             }
         });
+        place
+    }
+
+    /// What the points of the delay break there.
+    fn breaches(reply: &'static str) -> Vec<Option<ContractBreach>> {
+        let place = saying(reply);
         let launch: LaunchRecipe = toml::from_str("run = [\"x\"]\ncwd = \"/\"\nready = \"/ping\"").unwrap();
         let mut target = Target::of("it", launch);
         let delay = toml::from_str("env = \"HANDLER_DELAY\"\ntype = \"duration\"\ndefault = \"0ms\"").unwrap();
         target.settings.insert(Factor::HandlerDelay.id().to_owned(), delay);
         delays(&place, &target).into_iter().map(|check| check.breach).collect()
+    }
+
+    #[test]
+    fn a_framework_may_end_its_json_with_a_newline_and_name_its_charset() {
+        let of = |reply| rendered(&saying(reply), "/ping", r#"{"message":"pong"}"#).map(|breach| breach.seen);
+        let good =
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 18\r\n\r\n{\"message\":\"pong\"}";
+        let iris = "HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: 19\r\n\r\n\
+                    {\"message\":\"pong\"}\n";
+        assert_eq!((of(good), of(iris)), (None, None));
+        let spaced =
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 19\r\n\r\n{\"message\": \"pong\"}";
+        let text = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 18\r\n\r\n{\"message\":\"pong\"}";
+        assert_eq!(of(spaced).as_deref(), Some("wrong body"));
+        assert!(of(text).is_some_and(|seen| seen.contains("text/plain")));
     }
 
     #[test]

@@ -3,16 +3,16 @@
 use std::io;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, Query, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use axum::{Json, Router};
 use serde::Deserialize;
 use tokio::net::TcpListener;
-use work::{Reply, SUBMIT_LIMIT, SecuredListener, Stop, Work};
+use work::{Pong, Reply, SUBMIT_LIMIT, SecuredListener, Stop, User, Work};
 
 #[tokio::main]
 #[allow(clippy::disallowed_methods)] // returning would wait for what still hashes
@@ -31,17 +31,27 @@ async fn serve(listener: TcpListener, work: Arc<Work>, stop: Stop) -> io::Result
 }
 
 fn router(work: Arc<Work>) -> Router {
-    Router::new()
+    json(work.framework_renders())
         .route("/", get(async |State(work): Shared| respond(work.welcome())))
         .route("/rest/hello", get(async |State(work): Shared| respond(work.hello().await)))
         .route("/index", get(async |State(work): Shared| respond(work.index().await)))
         .route("/hello/{name}", get(async |State(work): Shared, Path(name): Word| respond(work.greet(&name))))
-        .route("/user/{id}", get(async |State(work): Shared, Path(id): Word| respond(work.user(&id))))
-        .route("/ping", get(async |State(work): Shared| respond(work.ping())))
         .route("/submit", post(submit).layer(DefaultBodyLimit::max(SUBMIT_LIMIT)))
         .route("/hash", get(hash))
         .route("/whoami", get(async |State(work): Shared| respond(work.whoami())))
         .with_state(work)
+}
+
+/// The paths of JSON: as bytes that are there already, or as axum makes it from a value.
+fn json(is_rendered: bool) -> Router<Arc<Work>> {
+    if is_rendered {
+        return Router::new()
+            .route("/user/{id}", get(async |Path(id): Word| Json(User::of(&id)).into_response()))
+            .route("/ping", get(async || Json(Pong::PONG)));
+    }
+    Router::new()
+        .route("/user/{id}", get(async |State(work): Shared, Path(id): Word| respond(work.user(&id))))
+        .route("/ping", get(async |State(work): Shared| respond(work.ping())))
 }
 
 type Shared = State<Arc<Work>>;

@@ -8,7 +8,7 @@ mod run;
 mod settings;
 mod tls;
 
-pub use reply::{JSON, Reply, SUBMIT_LIMIT, TEXT, Work};
+pub use reply::{JSON, Pong, Reply, SUBMIT_LIMIT, TEXT, User, Work};
 pub use run::{Stop, run};
 pub use settings::Settings;
 pub use tls::SecuredListener;

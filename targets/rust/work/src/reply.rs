@@ -41,16 +41,36 @@ impl Reply {
     }
 }
 
-#[derive(Serialize)]
-struct User<'a> {
+/// What `GET /user/:id` tells, for frameworks that render it themselves.
+#[derive(Debug, Serialize)]
+pub struct User<'a> {
     id: &'a str,
     name: &'static str,
+}
+
+impl<'a> User<'a> {
+    /// The one with that id.
+    pub fn of(id: &'a str) -> Self {
+        Self { id, name: "User" }
+    }
+}
+
+/// What `GET /ping` tells, likewise.
+#[derive(Debug, Serialize)]
+pub struct Pong {
+    message: &'static str,
+}
+
+impl Pong {
+    /// The only one.
+    pub const PONG: Self = Self { message: "pong" };
 }
 
 /// Makes the replies.
 #[derive(Debug)]
 pub struct Work {
     delay: Duration,
+    framework_renders: bool,
     data_file: Option<PathBuf>,
     tls: Option<(PathBuf, PathBuf)>,
 }
@@ -58,7 +78,17 @@ pub struct Work {
 impl Work {
     /// The work that a target with these settings does.
     pub fn new(settings: &Settings) -> Self {
-        Self { delay: settings.handler_delay, data_file: settings.data_file.clone(), tls: settings.tls.clone() }
+        Self {
+            delay: settings.handler_delay,
+            framework_renders: settings.framework_renders,
+            data_file: settings.data_file.clone(),
+            tls: settings.tls.clone(),
+        }
+    }
+
+    /// Whether the framework makes the JSON of `/ping` and `/user/:id` from a value.
+    pub fn framework_renders(&self) -> bool {
+        self.framework_renders
     }
 
     /// The files of the certificate and of its key, where TLS is asked for.
@@ -97,7 +127,7 @@ impl Work {
     /// Answers `GET /user/:id`.
     pub fn user(&self, id: &str) -> Reply {
         // Two strings always become JSON.
-        Reply::json(serde_json::to_vec(&User { id, name: "User" }).unwrap_or_default())
+        Reply::json(serde_json::to_vec(&User::of(id)).unwrap_or_default())
     }
 
     /// Answers `GET /ping`.
@@ -160,7 +190,7 @@ mod tests {
     use super::*;
 
     fn work(delay: Duration, data_file: Option<PathBuf>) -> Work {
-        Work { delay, data_file, tls: None }
+        Work { delay, framework_renders: false, data_file, tls: None }
     }
 
     #[track_caller]

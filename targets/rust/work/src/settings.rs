@@ -13,6 +13,8 @@ pub struct Settings {
     pub admin_port: Option<u16>,
     /// How long `/rest/hello` and `/index` sleep.
     pub handler_delay: Duration,
+    /// Whether the framework makes the JSON of `/ping` and `/user/:id` from a value.
+    pub framework_renders: bool,
     /// The file that `/hash` hashes.
     pub data_file: Option<PathBuf>,
     /// The files of the certificate and of its key, both PEM; none for no TLS.
@@ -33,6 +35,7 @@ impl Settings {
             admin_port: port("ADMIN_PORT")?,
             handler_delay: variable("HANDLER_DELAY")
                 .map_or(Ok(Duration::ZERO), |text| duration("HANDLER_DELAY", &text))?,
+            framework_renders: variable("RENDERING").map_or(Ok(false), |text| renders(&text))?,
             data_file: variable("DATA_FILE").map(data_file).transpose()?,
             tls: tls(variable("TLS_CERT"), variable("TLS_KEY"))?,
         };
@@ -59,6 +62,14 @@ fn duration(name: &str, text: &str) -> Result<Duration, String> {
 /// A whole number without a sign.
 fn digits(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+fn renders(text: &str) -> Result<bool, String> {
+    match text {
+        "bytes" => Ok(false),
+        "framework" => Ok(true),
+        _ => Err(format!("RENDERING={text:?} is not known; set it to bytes or framework, or leave it unset")),
+    }
 }
 
 fn tls(certificate: Option<String>, key: Option<String>) -> Result<Option<(PathBuf, PathBuf)>, String> {
@@ -95,18 +106,32 @@ mod tests {
     }
 
     fn alone() -> Settings {
-        Settings { port: 8080, admin_port: None, handler_delay: Duration::ZERO, data_file: None, tls: None }
+        Settings {
+            port: 8080,
+            admin_port: None,
+            handler_delay: Duration::ZERO,
+            framework_renders: false,
+            data_file: None,
+            tls: None,
+        }
     }
 
     #[test]
     fn settings_come_from_the_environment() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let path = file.path().to_str().unwrap();
-        let pairs = [("PORT", "8080"), ("ADMIN_PORT", "8081"), ("HANDLER_DELAY", "1500ms"), ("DATA_FILE", path)];
+        let pairs = [
+            ("PORT", "8080"),
+            ("ADMIN_PORT", "8081"),
+            ("HANDLER_DELAY", "1500ms"),
+            ("RENDERING", "framework"),
+            ("DATA_FILE", path),
+        ];
         let expected = Settings {
             port: 8080,
             admin_port: Some(8081),
             handler_delay: Duration::from_millis(1500),
+            framework_renders: true,
             data_file: Some(path.into()),
             tls: None,
         };
@@ -127,7 +152,7 @@ mod tests {
     #[test]
     fn bad_settings_are_named() {
         type Case = (&'static [(&'static str, &'static str)], &'static [&'static str]);
-        let cases: [Case; 13] = [
+        let cases: [Case; 14] = [
             (&[], &["PORT is not set"]),
             (&[("PORT", "http")], &["PORT", "\"http\"", "65535"]),
             (&[("PORT", "0")], &["PORT", "\"0\""]),
@@ -135,6 +160,7 @@ mod tests {
             (&[("PORT", "+1")], &["PORT", "\"+1\""]),
             (&[("PORT", "8080"), ("ADMIN_PORT", "x")], &["ADMIN_PORT", "\"x\""]),
             (&[("PORT", "8080"), ("ADMIN_PORT", "8080")], &["ADMIN_PORT", "8080", "same"]),
+            (&[("PORT", "8080"), ("RENDERING", "json")], &["RENDERING", "\"json\"", "framework"]),
             (&[("PORT", "8080"), ("HANDLER_DELAY", "10")], &["HANDLER_DELAY", "\"10\"", "10ms"]),
             (&[("PORT", "8080"), ("HANDLER_DELAY", "-1s")], &["HANDLER_DELAY", "\"-1s\""]),
             (&[("PORT", "8080"), ("HANDLER_DELAY", "s")], &["HANDLER_DELAY", "\"s\""]),

@@ -105,9 +105,9 @@ fn each_quick_form_takes_five_minutes_at_most() {
 }
 
 #[test]
-fn all_full_forms_together_take_five_and_a_half_hours_at_most() {
+fn all_full_forms_together_take_six_hours_at_most() {
     let seconds: f64 = crate::found::shipped_names().iter().map(|name| takes_s(&shipped(name, false))).sum();
-    assert!(seconds <= 5.5 * 3600.0, "{:.0} min", seconds / 60.0);
+    assert!(seconds <= 6.0 * 3600.0, "{:.0} min", seconds / 60.0);
 }
 
 /// What a launch of a cell has of load before its window, in nanoseconds; on a ladder, the rungs before are load, too.
@@ -184,7 +184,7 @@ fn what_is_said_of_many_cores_is_tested_on_two() {
         let claims = shipped("timeouts", quick).claims;
         assert!(claims.iter().all(|claim| claim.not_testable.is_none()));
         let cores: Vec<Option<u32>> = claims.iter().map(|claim| claim.cores).collect();
-        assert_eq!(cores, [Some(8), Some(8), Some(8), Some(8), None, None], "the article's, not our own");
+        assert_eq!(cores, [Some(8), Some(8), Some(8), Some(8), None, Some(8), None], "the article's, not our own");
     }
 }
 

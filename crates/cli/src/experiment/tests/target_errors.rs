@@ -36,6 +36,11 @@ fn each_mistake_is_told_at_its_place() {
             "default = 4",
         ),
         (
+            format!("{GOOD}[settings.a]\nenv = 'A'\ntype = 'integer'\nvalues = «['1', '2']\n"),
+            "only a text has `values`",
+            "type = \"text\"",
+        ),
+        (
             format!("{GOOD}[settings.«path]\nenv = 'A'\ntype = 'text'\n"),
             "`path` cannot be a setting: experiments use the word already",
             "",
@@ -57,4 +62,15 @@ fn paths_are_absolute() {
     assert_eq!(build.cwd, Path::new("/zoo/x/.."));
     assert_eq!(build.inputs, [Path::new("/zoo/x/../go.mod"), Path::new("/zoo/x")]);
     assert_eq!(read.launch.cwd, Path::new("/zoo/x"));
+}
+
+#[test]
+fn a_level_that_a_setting_does_not_know_is_refused_where_it_stands() {
+    let file = |level: &str| {
+        let target = "[[target]]\nname = 'a'\nrun = './server $PORT'\n";
+        let mode = "settings.mode = { env = 'M', type = 'text', values = ['x', 'y'] }\n";
+        format!("question = 'x'\n[vary]\ntarget = 'a'\nmode = {level}\n{target}{mode}")
+    };
+    assert_refused(&file("«'z'"), "`z` is not a value that `a` knows", "there are x, y", refused);
+    assert_eq!(resolved(&file("'y'")).cells[0].settings["M"], "y");
 }

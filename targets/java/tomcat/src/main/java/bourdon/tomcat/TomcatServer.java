@@ -27,6 +27,7 @@ public final class TomcatServer implements Server {
 
     private final Tomcat tomcat = new Tomcat();
     private final Work work;
+    private final boolean renders;
 
     /**
      * Makes the server; it does not listen yet.
@@ -35,6 +36,7 @@ public final class TomcatServer implements Server {
      */
     public TomcatServer(Settings settings, Consumer<Connector> change) {
         work = new Work(settings);
+        renders = settings.frameworkRenders();
         Connector connector = new Connector();
         connector.setPort(settings.port());
         connector.setProperty("address", "127.0.0.1");
@@ -83,7 +85,7 @@ public final class TomcatServer implements Server {
         }));
         route(context, "/hello/*", Endpoint.getSegment(work::greet));
         route(context, "/user/*", Endpoint.getSegment(work::user));
-        route(context, "/ping", Endpoint.get(request -> work.ping()));
+        route(context, "/ping", Endpoint.get(request -> renders ? work.renderedPing() : work.ping()));
         route(context, "/submit", Endpoint.post(request ->
                 work.submit(request.getInputStream().readNBytes(Work.SUBMIT_LIMIT + 1))));
         route(context, "/hash", Endpoint.get(request ->

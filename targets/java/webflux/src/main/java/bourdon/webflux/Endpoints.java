@@ -47,16 +47,6 @@ class Endpoints {
         return entity(work.greet(name));
     }
 
-    @GetMapping("/user/{id}")
-    ResponseEntity<byte[]> user(@PathVariable String id) {
-        return entity(work.user(id));
-    }
-
-    @GetMapping("/ping")
-    ResponseEntity<byte[]> ping() {
-        return entity(work.ping());
-    }
-
     /** Reads the body itself, because {@code @RequestBody} refuses the type of a form, which many clients send. */
     @PostMapping("/submit")
     Mono<ResponseEntity<byte[]>> submit(ServerHttpRequest request) {
@@ -92,7 +82,7 @@ class Endpoints {
         return bytes;
     }
 
-    private static ResponseEntity<byte[]> entity(Reply reply) {
+    static ResponseEntity<byte[]> entity(Reply reply) {
         // As text, because Spring would write a MediaType without the space before the charset.
         return ResponseEntity.status(reply.status())
                 .header(HttpHeaders.CONTENT_TYPE, reply.contentType())

@@ -19,6 +19,9 @@ final class WebFluxServer implements Server {
     static class Application {
     }
 
+    /** The property that says whether Spring makes the JSON of replies. */
+    static final String RENDERS = "bourdon.renders";
+
     private final Map<String, Object> properties = new HashMap<>();
     private final Settings settings;
     private ConfigurableApplicationContext context;
@@ -28,6 +31,7 @@ final class WebFluxServer implements Server {
         properties.put("server.port", settings.port());
         // Of zero, Boot makes a port of its choice; of -1, no admin server.
         properties.put("management.server.port", settings.adminPort() == 0 ? -1 : settings.adminPort());
+        properties.put(RENDERS, settings.frameworkRenders());
         settings.duration("IDLE_TIMEOUT").filter(timeout -> !timeout.isZero())
                 .ifPresent(timeout -> properties.put("server.netty.idle-timeout", timeout));
     }

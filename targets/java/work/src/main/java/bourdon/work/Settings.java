@@ -103,6 +103,22 @@ public final class Settings {
         });
     }
 
+    /**
+     * Whether the framework is asked to make the JSON of /ping and /user/:id from a value, for the targets that have
+     * the setting.
+     *
+     * @throws BadSetting if it cannot be used
+     */
+    public boolean frameworkRenders() {
+        String text = read("RENDERING").orElse("bytes");
+        return switch (text) {
+            case "bytes" -> false;
+            case "framework" -> true;
+            default -> throw new BadSetting("RENDERING=%s is not known; set it to bytes or framework, or leave it unset"
+                    .formatted(quoted(text)));
+        };
+    }
+
     private Optional<Integer> port(String name) {
         return read(name).map(text -> {
             if (!PORT.matcher(text).matches() || Integer.parseInt(text) > LARGEST_PORT) {

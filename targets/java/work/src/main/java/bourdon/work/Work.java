@@ -80,12 +80,17 @@ public final class Work {
 
     /** Answers GET /user/:id. */
     public Reply user(String id) {
-        return json(Json.write(new User(id, "User")));
+        return json(Json.write(User.of(id)));
     }
 
     /** Answers GET /ping. */
     public Reply ping() {
         return PONG;
+    }
+
+    /** Answers GET /ping with JSON that is made for it, where there is no framework that would. */
+    public Reply renderedPing() {
+        return json(Json.write(Pong.PONG));
     }
 
     /** Answers POST /submit: the body itself if it is JSON. A caller need not read more than one byte over the limit. */
@@ -153,6 +158,16 @@ public final class Work {
         return new Reply(200, Reply.JSON, body);
     }
 
-    private record User(String id, String name) {
+    /** What GET /user/:id tells, for frameworks that render it themselves. */
+    public record User(String id, String name) {
+        /** The one with that id. */
+        public static User of(String id) {
+            return new User(id, "User");
+        }
+    }
+
+    /** What GET /ping tells, likewise. */
+    public record Pong(String message) {
+        public static final Pong PONG = new Pong("pong");
     }
 }

@@ -30,6 +30,16 @@ class SettingsTest {
     }
 
     @Test
+    void whoMakesTheJson() {
+        for (String text : new String[] {"", "bytes"}) {
+            assertEquals(false, new Settings(environment("PORT", "8080", "RENDERING", text)).frameworkRenders());
+        }
+        assertTrue(new Settings(environment("PORT", "8080", "RENDERING", "framework")).frameworkRenders());
+        Settings other = new Settings(environment("PORT", "8080", "RENDERING", "json"));
+        assertTrue(assertThrows(BadSetting.class, other::frameworkRenders).getMessage().contains("bytes or framework"));
+    }
+
+    @Test
     void fromTheEnvironment(@TempDir Path folder) throws IOException {
         Path file = Files.writeString(folder.resolve("data"), "x");
         Settings settings = new Settings(environment("PORT", "8080", "ADMIN_PORT", "65535", "HANDLER_DELAY", "1500ms",
