@@ -75,10 +75,17 @@ fn cases() -> Vec<Case> {
             }),
         ),
         ("a file of 64 KiB read that is in memory", timed(move || read_all(&mut file))),
-        ("a switch between two threads on one CPU", Box::new(|switches| switched([0, 0], switches))),
     ];
-    if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1) {
-        cases.push(("waking a thread on another CPU", Box::new(|switches| switched([0, 1], switches))));
+    let may_use = |cpu: usize| rustix::thread::sched_getaffinity(None).is_ok_and(|cpus| cpus.is_set(cpu));
+    if may_use(0) {
+        let name = "one byte handed to another thread on the same CPU: both calls, and a switch";
+        cases.push((name, Box::new(|switches| switched([0, 0], switches))));
+    }
+    if may_use(0) && may_use(1) {
+        cases.push((
+            "one byte handed to a thread on another CPU: both calls, and waking it",
+            Box::new(|switches| switched([0, 1], switches)),
+        ));
     }
     cases
 }

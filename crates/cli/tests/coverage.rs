@@ -32,7 +32,7 @@ fn named(page: &str) -> BTreeSet<String> {
 #[test]
 fn the_page_names_every_claim_and_none_that_does_not_exist() {
     let page = std::fs::read_to_string(repository().join("docs/COVERAGE.md")).unwrap();
-    // The files that the page itself is about, and its words for the form.
+    // The page's words for the form.
     let others = ["experiment/claim"].map(str::to_owned).into();
     let (said, there) = (named(&page), claims());
     let unknown: Vec<&String> = said.difference(&there).filter(|name| !BTreeSet::contains(&others, *name)).collect();

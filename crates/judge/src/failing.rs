@@ -83,7 +83,12 @@ pub(crate) fn hung_in_flight<'a>(asked: &Asked<'_>, loads: impl IntoIterator<Ite
 pub(crate) fn share_unanswered(asked: &Asked<'_>, load: &Measurement, slices: &[Slice]) -> f64 {
     let overdue = overdue(load);
     let held = f64::min(overdue as f64 / asked.load.slots().max(1.0), 1.0);
-    if nothing_completed(load) || stopped(load).is_some() || (asked.is_closed() && held > ALLOWED_FAILURES) {
+    let nothing_ended = load.accounting.scheduled > 0 && load.accounting.ended() == 0;
+    if nothing_completed(load)
+        || nothing_ended
+        || stopped(load).is_some()
+        || (asked.is_closed() && held > ALLOWED_FAILURES)
+    {
         return 1.0;
     }
     let books = &load.accounting;

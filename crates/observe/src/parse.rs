@@ -78,6 +78,8 @@ pub(crate) fn host_ticks(stat: &[u8]) -> Option<HostTicks> {
     let idle = next()? + next()?;
     let (_interrupt, _soft_interrupt) = (next()?, next()?);
     let cpus = lines.take_while(|line| line.starts_with(b"cpu")).count() as u64;
+    // Where a CPU was never idle since boot, nobody counts.
+    (idle > 0).then_some(())?;
     Some(HostTicks { cpus, idle, steal: next().unwrap_or(0) })
 }
 
@@ -172,6 +174,7 @@ mod tests {
         assert_eq!(host_ticks(with_steal), Some(HostTicks { cpus: 1, idle: 905, steal: 7 }));
         let two = b"cpu  1 1 1 1 1 1 1\ncpu0 1\ncpu1 1\nintr 5\ncpu9 1\n";
         assert_eq!(host_ticks(two), Some(HostTicks { cpus: 2, idle: 2, steal: 0 }));
+        assert_eq!(host_ticks(b"cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0\n"), None, "a sandbox that tells nothing");
         assert_eq!(host_ticks(b"intr 5"), None);
     }
 

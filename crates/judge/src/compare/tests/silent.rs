@@ -90,6 +90,12 @@ fn launches_in_which_nothing_ended_leave_the_share_of_errors_open_and_the_others
     let let_nobody_in = |trial: &mut TrialRecord| trial.measurement = Some(Measurement::default());
     assert_eq!(errors(&[4], &let_nobody_in), open);
     assert_eq!(errors(&[4], &hang_after_the_warm_up), open, "its requests were answered, and none of the window's");
+    let as_slow_as_the_window = |trial: &mut TrialRecord| {
+        hang_after_the_warm_up(trial);
+        let measured = trial.measurement.as_mut().unwrap();
+        (measured.slowest_reply_s, measured.awaited) = (Some(9.0), Vec::new());
+    };
+    assert_eq!(errors(&[4], &as_slow_as_the_window), open, "they may be on their way, and nobody knows what to");
     let fail_but_in_one = |trial: &mut TrialRecord| match trial.block {
         4 => hang_from_the_start(trial),
         _ => fail(trial, 0.5),
