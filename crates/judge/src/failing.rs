@@ -79,7 +79,7 @@ pub(crate) fn hung_in_flight<'a>(asked: &Asked<'_>, loads: impl IntoIterator<Ite
 /// says how many requests it would have sent: where more than a hundredth of them wait, and where the server served nothing, or stopped,
 /// it may be all.
 ///
-/// What had no reply at the ends of slices waited for less than a second, and for the rest of one slice alone.
+/// What had no reply at the ends of slices waited for less than a second, and for the rest of one slice alone, unless there was none any more.
 pub(crate) fn share_unanswered(asked: &Asked<'_>, load: &Measurement, slices: &[Slice]) -> f64 {
     let overdue = overdue(load);
     let held = f64::min(overdue as f64 / asked.load.slots().max(1.0), 1.0);
@@ -92,6 +92,9 @@ pub(crate) fn share_unanswered(asked: &Asked<'_>, load: &Measurement, slices: &[
         return 1.0;
     }
     let books = &load.accounting;
+    if slices::fell_silent(slices) {
+        return 1.0;
+    }
     if !slices.is_empty() {
         let left = sum(slices.iter().map(|slice| slice.not_drained)) as f64;
         return (left / books.scheduled.max(1) as f64).max(left / (slices::windows(slices) * asked.load.slots()));

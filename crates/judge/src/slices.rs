@@ -22,6 +22,15 @@ pub(crate) fn windows(slices: &[Slice]) -> f64 {
     measured(slices).count().max(1) as f64
 }
 
+/// Whether a server gave no reply any more, over its last two slices and the turns of others between them, and left requests without one. One
+/// slice alone may be a pause.
+pub(crate) fn fell_silent(slices: &[Slice]) -> bool {
+    let is_silent = |slice: &&Slice| slice.replies == 0 && slice.not_drained > 0;
+    let all: Vec<&Slice> = measured(slices).collect();
+    let last = all.iter().rev().take_while(|slice| is_silent(slice)).count();
+    last >= 2 && last < all.len()
+}
+
 /// Whether the counts of slices tell a metric.
 pub(crate) fn count(metric: Metric) -> bool {
     matches!(metric, Metric::Throughput | Metric::ElapsedPerRequest | Metric::CpuPerRequest)

@@ -395,9 +395,13 @@ impl<'a> Guarded<'a> {
         slices::windows(&self.launch.record.slices) * by_slots.min(by_delay)
     }
 
-    /// What may have failed. Only launches in which requests were left without a reply leave it open: the others show what they show.
+    /// What may have failed. Only launches in which requests were left without a reply leave it open: the others show what they show,
+    /// unless they stand in for some that stopped.
     fn errors(&self, share: Range) -> Range {
-        let unanswered = || share_unanswered(&self.asked, self.measured, &self.launch.record.slices);
+        let unanswered = || match self.records.was_silent_before(self.cell) {
+            true => 1.0,
+            false => share_unanswered(&self.asked, self.measured, &self.launch.record.slices),
+        };
         let most = if self.has(Doubt::Unanswered) { share.high + unanswered() } else { share.high };
         Range { high: most.min(1.0).max(share.high), ..share }
     }

@@ -9,6 +9,8 @@ use engine::{RunOptions, SliceSpec, Sliced};
 use model::{Arrivals, CellPlan, Extent, LoadModel, LoadSpec, Plan, Rotation, TrialSpec, Turn};
 
 use super::*;
+use crate::asked::Asked;
+use crate::failing::share_unanswered;
 use crate::guard::{Doubt, edges, figure};
 use crate::launch::{Launch, Rounds};
 use crate::records::Records;
@@ -196,4 +198,20 @@ fn where_some_replies_outlast_the_lead_in_a_rate_is_open_as_far_as_to_what_it_is
     assert!((range.high / rate - 1.0).abs() < 0.01, "{range:?} around {rate}");
     let (counted, range) = of(hello(17));
     assert!((range.high / range.low - 1.0) < 0.003, "{range:?} around {counted}");
+}
+
+#[test]
+fn a_server_that_answers_no_more_leaves_open_how_much_of_it_would_have_failed() {
+    let of = |silent: &[u32]| {
+        let mut trial = trial();
+        silent.iter().for_each(|round| {
+            let slice = slice(&mut trial, *round);
+            (slice.replies, slice.completed, slice.ok, slice.not_drained) = (0, 0, 0, 10);
+        });
+        let plan = cell_plan("a", &[], 10, 0);
+        share_unanswered(&Asked::from(&plan), trial.measurement.as_ref().unwrap(), &trial.slices)
+    };
+    assert_eq!(of(&[9, 10]), 1.0);
+    assert!(of(&[5, 6]) < 1.0 && of(&[10]) < 1.0, "it came back, or may have paused");
+    assert_eq!(of(&[]), 0.0);
 }
