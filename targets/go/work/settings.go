@@ -103,13 +103,7 @@ func (s Settings) RouteSet() []routes.Route { return routes.Set(s.Routes) }
 // constructor, with all that it adds, rather than for the bare one. It is for
 // the targets whose framework has both.
 func (s Settings) DefaultMiddleware() (bool, error) {
-	switch s.middleware {
-	case "", "bare":
-		return false, nil
-	case "default":
-		return true, nil
-	}
-	return false, fmt.Errorf("MIDDLEWARE=%q is not known; set it to bare or default, or leave it unset", s.middleware)
+	return either("MIDDLEWARE", s.middleware, "bare", "default")
 }
 
 // FrameworkRendering says whether RENDERING asks that the framework makes the
@@ -117,13 +111,19 @@ func (s Settings) DefaultMiddleware() (bool, error) {
 // sends bytes that are there already. It is for the targets whose framework
 // renders JSON.
 func (s Settings) FrameworkRendering() (bool, error) {
-	switch s.rendering {
-	case "", "bytes":
+	return either("RENDERING", s.rendering, "bytes", "framework")
+}
+
+// either says whether a setting is the other one of two values; empty is the
+// usual one.
+func either(name, value, usual, other string) (bool, error) {
+	switch value {
+	case "", usual:
 		return false, nil
-	case "framework":
+	case other:
 		return true, nil
 	}
-	return false, fmt.Errorf("RENDERING=%q is not known; set it to bytes or framework, or leave it unset", s.rendering)
+	return false, fmt.Errorf("%s=%q is not known; set it to %s or %s, or leave it unset", name, value, usual, other)
 }
 
 // AccessLog is where a framework that keeps a log writes it: the file
