@@ -7,13 +7,9 @@ use crate::testing::cut;
 
 const ROTATION: Rotation = Rotation { slice_ns: 250_000_000, lead_in_ns: 20_000_000, rounds: Some(12) };
 
-/// The throughput of a new server that serves so much a second, the old one 100, in launches alone, after two blocks of slices for which
+/// What is said of a new server that serves so much a second, the old one 100, in launches alone, after two blocks of slices for which
 /// it is launched so: with this done to each of its slices, and to its loads alone. Any number of clients may be left waiting.
-fn throughput(
-    new: f64,
-    of_slice: impl Fn(&mut Slice),
-    of_alone: impl Fn(&mut Measurement),
-) -> (ComparisonVerdict, Option<Withheld>) {
+fn compared(new: f64, of_slice: impl Fn(&mut Slice), of_alone: impl Fn(&mut Measurement)) -> CompareAnalysis {
     let session = session(new, 100.0, 0.005);
     let plan = session.plan().with(|draft| (draft.rotation, draft.allow_failures) = (Some(ROTATION), 1.0)).unwrap();
     let mut alone = session.records();
@@ -32,7 +28,16 @@ fn throughput(
     }
     trials.extend(alone);
     let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
-    let found = row(&compare_targets(run, "old", "new", &[]), Metric::Throughput).clone();
+    compare_targets(run, "old", "new", &parse_gates("errors<+1%").unwrap())
+}
+
+fn throughput(
+    new: f64,
+    of_slice: impl Fn(&mut Slice),
+    of_alone: impl Fn(&mut Measurement),
+) -> (ComparisonVerdict, Option<Withheld>) {
+    let found = compared(new, of_slice, of_alone);
+    let found = row(&found, Metric::Throughput);
     (found.verdict, found.withheld)
 }
 
@@ -78,4 +83,21 @@ fn who_used_a_cpu_while_it_idled_is_as_much_worse_alone_at_most() {
     assert_eq!(throughput(150.0, idling(0.1), nothing), (Faster, None));
     assert_eq!(throughput(150.0, idling(0.7), nothing), (Inconclusive, Some(Withheld::Pauses)));
     assert_eq!(throughput(50.0, idling(0.7), nothing), (Slower, None));
+}
+
+#[test]
+fn who_stopped_in_slices_may_have_ended_too_soon_to_stop_alone() {
+    let silent_from = |round: u32| {
+        move |slice: &mut Slice| {
+            if slice.round >= round {
+                (slice.replies, slice.completed, slice.ok, slice.not_drained) = (0, 0, 0, 5);
+            }
+        }
+    };
+    let errors = |round: u32| {
+        let found = compared(10_000.0, silent_from(round), |_| ());
+        (found.gates[0].verdict, found.gates[0].withheld)
+    };
+    assert_eq!(errors(11), (GateVerdict::Undecided, Some(Withheld::Unanswered)));
+    assert_eq!(errors(12), (GateVerdict::Held, None), "one slice may be a pause");
 }
