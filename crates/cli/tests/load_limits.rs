@@ -75,6 +75,13 @@ fn a_generator_that_has_a_quarter_of_a_cpu_may_have_been_the_limit() {
         });
         pinned.join().unwrap().document_with(0)
     });
-    assert_eq!(document.verdict(), "at_least", "{document:?}");
-    assert!(["generator", STALLED].contains(&document.codes()[0]), "{document:?}");
+    let generators = ["generator", STALLED].contains(&document.codes()[0]);
+    // Where the server's CPU is shared too, the generator may have slept while it waited for the server.
+    if generators || document.number("generator/neediest_thread") >= judge::thresholds::GENERATOR_BUSY {
+        assert_eq!((document.verdict(), generators), ("at_least", true), "{document:?}");
+    } else {
+        assert_eq!((document.verdict(), document.codes()[0]), ("valid", "server-bound"), "{document:?}");
+        let reason = document.get("validity/reasons/0/text").as_str().unwrap();
+        assert!(reason.ends_with("or CPUs that others use too"), "{reason}");
+    }
 }
