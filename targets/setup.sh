@@ -44,6 +44,7 @@ has npm || install "the tests of report.html" npm
 has nginx || install nginx nginx-light
 has apache2 && [ -e /usr/lib/apache2/modules/libphp8.2.so ] || install php-apache apache2 libapache2-mod-php8.2
 has php || install "the tests of php-apache" php8.2-cli
+has php && php -r 'exit(extension_loaded("pdo_sqlite") ? 0 : 1);' || install php-apache-work php8.2-sqlite3
 has mvn || install "the Java targets" maven
 # Debian's Maven brings a Java without its compiler.
 has javac || install "the Java targets" default-jdk-headless

@@ -16,7 +16,7 @@ if here go Go https://go.dev/dl; then
     done
 fi
 if here mvn Java https://maven.apache.org && here java Java https://adoptium.net; then sh targets/java/test.sh; fi
-if here node Node https://nodejs.org; then (cd targets/node && node --test --test-reporter=dot work/); fi
-if here php PHP "Debian's php-cli"; then php targets/php/work/work_test.php; fi
+if here node Node https://nodejs.org; then (cd targets/node && node --test --test-reporter=dot work/ http-work/); fi
+if here php PHP "Debian's php-cli"; then php targets/php/work/work_test.php && php targets/php/work/kinds_test.php; fi
 export CARGO_TARGET_DIR="$PWD/target/rust-targets"
 (cd targets/rust && cargo fmt --all --check && cargo clippy --all-targets --locked -- -D warnings && cargo test --locked --quiet)

@@ -2,6 +2,7 @@
 # Runs a command with the JDK asked for: that of the release in JDK (JDK=25), or the `java` on PATH if JDK is unset.
 #
 #   java.sh java -jar app.jar   runs it in the place of this script, so that the JVM is the process
+#   java.sh digest java …       the same, with the digests that DIGEST asks for
 #   java.sh version             prints the first line of what the JDK says of itself; fails if it or Maven is missing
 set -eu
 
@@ -36,6 +37,20 @@ else
     unset JAVA_HOME
 fi
 
+flags=
+# SHA-256 by the JDK's own Java, without what the JVM has for it.
+if [ "${1:-}" = digest ]; then
+    shift
+    case ${DIGEST:-intrinsics} in
+    intrinsics) ;;
+    java) flags="-XX:+UnlockDiagnosticVMOptions -XX:-UseSHA256Intrinsics" ;;
+    *)
+        echo "DIGEST=\"$DIGEST\" is not known; set it to intrinsics or java, or leave it unset" >&2
+        exit 2
+        ;;
+    esac
+fi
+
 # A heap of one size from the start, where the setting `heap` asks for it.
 if [ "${1:-}" = java ] && [ -n "${HEAP:-}" ]; then
     number=${HEAP%[MG]iB}
@@ -49,8 +64,14 @@ if [ "${1:-}" = java ] && [ -n "${HEAP:-}" ]; then
     *M*) size=${number}m ;;
     *) size=${number}g ;;
     esac
+    # All of it is touched at the start: else the process would grow with every request, whatever it holds.
+    flags="$flags -Xms$size -Xmx$size -XX:+AlwaysPreTouch"
+fi
+
+if [ "${1:-}" = java ] && [ -n "$flags" ]; then
     shift
-    set -- java "-Xms$size" "-Xmx$size" "$@"
+    # shellcheck disable=SC2086 # the flags are words
+    set -- java $flags "$@"
 fi
 
 [ "${1:-}" = version ] || exec "$@"

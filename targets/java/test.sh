@@ -7,5 +7,5 @@ copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 trap 'exit 1' HUP INT TERM
 
-(cd "$here" && cp -R pom.xml work "$copy")
+(cd "$here" && cp -R pom.xml work tomcat tomcat-work "$copy")
 "$here/java.sh" mvn -q -B -T1 -f "$copy/pom.xml" test

@@ -11,7 +11,7 @@ use crate::experiment::{self, Source};
 use crate::home::places;
 
 /// Experiments that come with bourdon, by name.
-const SHIPPED: [(&str, &str); 12] = [
+const SHIPPED: [(&str, &str); 17] = [
     ("business-latency", include_str!("../../../experiments/business-latency.toml")),
     ("timeouts", include_str!("../../../experiments/timeouts.toml")),
     ("memory-under-concurrency", include_str!("../../../experiments/memory-under-concurrency.toml")),
@@ -24,6 +24,11 @@ const SHIPPED: [(&str, &str); 12] = [
     ("many-paths", include_str!("../../../experiments/many-paths.toml")),
     ("json-rendering", include_str!("../../../experiments/json-rendering.toml")),
     ("collector-and-memory", include_str!("../../../experiments/collector-and-memory.toml")),
+    ("memory-in-flight", include_str!("../../../experiments/memory-in-flight.toml")),
+    ("digest-code", include_str!("../../../experiments/digest-code.toml")),
+    ("kinds-of-work", include_str!("../../../experiments/kinds-of-work.toml")),
+    ("one-heavy-request", include_str!("../../../experiments/one-heavy-request.toml")),
+    ("many-clients", include_str!("../../../experiments/many-clients.toml")),
 ];
 
 /// The names of the shipped experiments.

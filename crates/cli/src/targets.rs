@@ -166,7 +166,7 @@ fn check(
     let output = output.path();
     let mut checked = |tls| {
         let mut launch = |settings: &BTreeMap<String, String>| {
-            let spec = LaunchSpec { target, binary, runtime, settings, cpus: &[], tls, output: &output };
+            let spec = LaunchSpec { target, binary, runtime, settings, cpus: &[], tls, admin: true, output: &output };
             launcher.launch(&spec, stop, &mut waiting)
         };
         check_contract(target, &mut launch, seed, stop)

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use model::{
-    CellAnalysis, CellBehind, CellCourse, CellHandshakes, CellLatency, CellLoad, CellProfile, CellRemarks, Coldness,
-    Died, Invariant, InvariantCheck, LatencySummary, Launches, LimitCode, Load, Mark, MarkCause, MarkNote, Measured,
-    Measurement, MemoryCount, Metric, NS_PER_S, Observation, Population, Profile, ProfiledBy, ProfiledFunction,
-    RequestLine, Rotated, TlsUse, Unit, WeightedRequest, sum,
+    Accounting, CellAnalysis, CellBehind, CellBeside, CellCourse, CellHandshakes, CellLatency, CellLoad, CellProfile,
+    CellRemarks, Coldness, Died, Invariant, InvariantCheck, LatencySummary, Launches, LimitCode, Load, Mark, MarkCause,
+    MarkNote, Measured, Measurement, MemoryCount, Metric, NS_PER_S, Observation, Population, Profile, ProfiledBy,
+    ProfiledFunction, RequestLine, Rotated, TlsUse, Unit, WeightedRequest, sum,
 };
 
 use crate::asked::Asked;
@@ -83,6 +83,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         profile: profile(records, index),
         behind: behind(records, index),
         handshakes: handshakes(records, index),
+        beside: beside(records, index),
         errors: failing.failed_share,
         failing,
         died: died(records, index),
@@ -216,6 +217,15 @@ fn handshakes(records: &Records, index: usize) -> Option<CellHandshakes> {
         failed: of(|tls| tls.failed),
         p50_us: records.measured(&medians, Unit::Us),
     })
+}
+
+fn beside(records: &Records, index: usize) -> Option<CellBeside> {
+    let first = &records.plan.cells[index].beside.as_ref()?.mix.first().request;
+    let loads = || records.valid(index).filter_map(|launch| launch.record.beside.as_ref());
+    loads().next()?;
+    let of = |count: fn(&Accounting) -> u64| sum(loads().map(|load| count(&load.accounting)));
+    let asked = [first.method.as_str(), first.path.as_str()].join(" ");
+    Some(CellBeside { asked, scheduled: of(|books| books.scheduled), ok: of(|books| books.ok) })
 }
 
 /// The launches in which the server fell behind the rate. One that stopped answering is told as that.

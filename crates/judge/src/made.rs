@@ -272,6 +272,7 @@ fn is_certain(launch: &Launch, cause: UnslicedCause) -> bool {
     match cause.code() {
         Unsliced::ConnectionsEnd => true,
         Unsliced::SlowDrain
+        | Unsliced::FellSilent
         | Unsliced::FewReplies
         | Unsliced::SlowAfterIdling
         | Unsliced::DearAfterIdling

@@ -112,7 +112,14 @@ impl RunPlanner {
 
 /// The cell in which capacity is measured: closed, and nothing but the load.
 fn closed(cell: &CellPlan) -> CellPlan {
-    CellPlan { rate_share: None, rate_arrivals: None, profile: false, census: Some(false), ..cell.clone() }
+    CellPlan {
+        rate_share: None,
+        rate_arrivals: None,
+        profile: false,
+        beside: None,
+        census: Some(false),
+        ..cell.clone()
+    }
 }
 
 fn added(cell: &CellPlan) -> Addition {

@@ -25,10 +25,15 @@ pub(crate) fn windows(slices: &[Slice]) -> f64 {
 /// Whether a server gave no reply any more, over its last two slices and the turns of others between them, and left requests without one. One
 /// slice alone may be a pause.
 pub(crate) fn fell_silent(slices: &[Slice]) -> bool {
+    silent_from(slices).is_some()
+}
+
+/// The round from which it was so.
+pub(crate) fn silent_from(slices: &[Slice]) -> Option<u32> {
     let is_silent = |slice: &&Slice| slice.replies == 0 && slice.not_drained > 0;
     let all: Vec<&Slice> = measured(slices).collect();
     let last = all.iter().rev().take_while(|slice| is_silent(slice)).count();
-    last >= 2 && last < all.len()
+    (last >= 2 && last < all.len()).then(|| all[all.len() - last].round)
 }
 
 /// Whether the counts of slices tell a metric.

@@ -7,6 +7,7 @@ use crate::asked::Asked;
 use crate::course::{self, Went};
 use crate::failing::is_unserved;
 use crate::limit::{self, Limit};
+use crate::thresholds::ALLOWED_FAILURES;
 use crate::{growth, hung, invariants, marks, slices};
 
 /// The instrument's word on one launch.
@@ -31,6 +32,14 @@ pub struct TrialJudgement {
     /// Why its figures are not used; the code is an invariant, `rate-not-reached`, `interrupted`, or the stage at which the
     /// launch failed.
     pub void: Option<Reason>,
+}
+
+/// Why a launch is void whose load beside its own came to little: what was to be on the server was not.
+const BESIDE_UNSERVED: &str = "of the load beside it nothing was answered right in the window, or more failed than may";
+
+/// Whether a load got nothing, or too much of it failed.
+fn came_to_little(beside: &Measurement) -> bool {
+    beside.accounting.ok == 0 || beside.accounting.error_share() > ALLOWED_FAILURES
 }
 
 impl TrialJudgement {
@@ -65,7 +74,9 @@ pub fn check_trial(cell: &CellPlan, limits: Option<GeneratorLimits>, trial: &Tri
         }
         (failure, Some(measured)) => {
             let mut judgement = judge(&Asked::from(cell).calibrated(limits), measured, trial);
-            judgement.void = failure.as_ref().map(failed).or(judgement.void);
+            let is_alone = cell.beside.is_some() && trial.beside.as_ref().is_none_or(came_to_little);
+            let alone = || is_alone.then(|| Reason::said(TrialStage::Load, BESIDE_UNSERVED.to_owned()));
+            judgement.void = failure.as_ref().map(failed).or(judgement.void).or_else(alone);
             judgement
         }
     }
@@ -123,6 +134,7 @@ fn unsliced(asked: &Asked<'_>, trial: &TrialRecord, measured: &Measurement) -> O
     let cause = cause.or_else(|| slices::unsettled(asked, measured, trial.observation.as_ref(), &trial.slices))?;
     let are_merely_left = match cause {
         UnslicedCause::SlowDrain { p99_us, waited_us, .. } => p99_us.is_none_or(|p99_us| p99_us <= waited_us),
+        UnslicedCause::FellSilent { .. } => true,
         _ => false,
     };
     (!are_merely_left || hung::in_slices(measured) > 0 || limit::standstill(measured).is_none()).then_some(cause)

@@ -17,7 +17,7 @@ use reaper::{Ended, Guarded, Order};
 
 use crate::document;
 use crate::expand::{Variables, callable, expand};
-use crate::furnish::DATA_FILE;
+use crate::furnish::{DATA_FILE, WORK_FILE};
 use crate::hint;
 use crate::printed::tail;
 use crate::scratch::{scratch_folder, sweep_scratch};
@@ -44,6 +44,8 @@ pub struct LaunchSpec<'a> {
     pub cpus: &'a [u32],
     /// Whether it is to serve TLS.
     pub tls: bool,
+    /// Whether it is given `$ADMIN_PORT`, on which to serve its runtime's figures.
+    pub admin: bool,
     /// Where its output goes.
     pub output: &'a Path,
 }
@@ -114,7 +116,7 @@ struct Process {
     guarded: Guarded,
     address: SocketAddr,
     tls: Option<Tls>,
-    admin_address: SocketAddr,
+    admin_address: Option<SocketAddr>,
     family: Family,
     time_to_ready_ms: Option<f64>,
 }
@@ -244,8 +246,13 @@ impl ProcessLauncher {
             }
             command.envs(spec.target.launch.env.iter().map(|(name, value)| (name, expand(value, &variables))));
             command.envs(&spec.runtime.env).envs(spec.settings);
-            command.env("PORT", port.to_string()).env("ADMIN_PORT", admin_port.to_string());
-            command.env("SCRATCH", &scratch).env("DATA_FILE", scratch.join(DATA_FILE));
+            command.env("PORT", port.to_string());
+            match spec.admin {
+                true => command.env("ADMIN_PORT", admin_port.to_string()),
+                false => command.env_remove("ADMIN_PORT"),
+            };
+            command.env("SCRATCH", &scratch);
+            command.env("DATA_FILE", scratch.join(DATA_FILE)).env("WORK_FILE", scratch.join(WORK_FILE));
             command.envs(files.iter().flatten().map(|(name, value)| (name, value)));
         });
         let guarded = guarded.map_err(|ended| Unready::of_end(ended, false))?;
@@ -254,7 +261,7 @@ impl ProcessLauncher {
             guarded,
             address: address(port),
             tls,
-            admin_address: address(admin_port),
+            admin_address: spec.admin.then(|| address(admin_port)),
             family: Family::of(0),
             time_to_ready_ms: None,
         })
@@ -283,7 +290,7 @@ impl Running for Process {
     }
 
     fn admin_address(&self) -> Option<SocketAddr> {
-        Some(self.admin_address)
+        self.admin_address
     }
 
     fn family(&self) -> Option<Family> {

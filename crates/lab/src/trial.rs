@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use engine::{LoadError, LoadOutput, Passed, RunOptions, SliceSpec, Sliced};
 use jiff::Timestamp;
 use model::{
-    CellPlan, EndedWhen, Load, LoadSecond, LoadSpec, NoPerf, NoPprof, NoProfile, Observation, Plan, ProcessEnd, Sample,
-    TRIAL_SCHEMA, TargetEnd, Tls, TrialFailure, TrialRecord, TrialSpec, TrialStage, Waiting, WhyFailed, seed_of,
+    CellPlan, EndedWhen, Load, LoadSecond, LoadSpec, Measurement, NoPerf, NoPprof, NoProfile, Observation, Plan,
+    ProcessEnd, Sample, TRIAL_SCHEMA, TargetEnd, Tls, TrialFailure, TrialRecord, TrialSpec, TrialStage, Waiting,
+    WhyFailed, seed_of,
 };
 use observe::Summary;
 use reaper::MORE_PROCESSES;
@@ -148,6 +149,7 @@ pub(crate) fn empty_record(cell: &CellPlan, spec: TrialSpec) -> TrialRecord {
         ended_at: None,
         time_to_ready_ms: None,
         measurement: None,
+        beside: None,
         observation: None,
         failure: None,
         slices: Vec::new(),
@@ -201,9 +203,34 @@ pub(crate) fn launch(
         settings: &cell.settings,
         cpus: &cell.target_cpus,
         tls: cell.tls,
+        admin: !cell.without_admin,
         output,
     };
     tools.launcher.launch(&spec, stop, waiting)
+}
+
+/// Where a cell has a load beside its own, that load, on the last of the generator's CPUs: the first thread has the first.
+fn beside_spec(plan: &Plan, cell: &CellPlan, own: &LoadSpec) -> Option<LoadSpec> {
+    let load = cell.beside.as_ref()?;
+    let host = &own.load.mix.first().request.host;
+    let load = Load { mix: load.mix.clone().at_host(host), ..load.clone() };
+    let cpus = plan.generator.cpus.iter().rev().copied().collect();
+    Some(LoadSpec { threads: 1, cpus, spin: false, load, ..own.clone() })
+}
+
+/// Makes a load, and the one beside it where there is one, which begins and ends with it.
+fn with_beside<T>(
+    beside: Option<&LoadSpec>,
+    stop: &AtomicBool,
+    load: impl FnOnce() -> T,
+) -> (T, Option<Result<Measurement, LoadError>>) {
+    let Some(spec) = beside else { return (load(), None) };
+    std::thread::scope(|threads| {
+        let beside = threads.spawn(|| engine::run(spec, RunOptions { histograms: false }, stop, &mut |_| {}));
+        let loaded = load();
+        let beside = beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (loaded, Some(beside.map(|output| output.measurement)))
+    })
 }
 
 /// A target that runs, loaded by one trial after the other.
@@ -266,14 +293,23 @@ impl Rungs<'_> {
         // Where it is delayed, the target is still asked under its own name.
         load.address = watch.address();
         let options = RunOptions { histograms: true };
-        let loaded = (self.tools.load)(&load, options, stop, &mut |passed| {
-            let start_ns = passed.window_start_ns;
-            watch.take(start_ns, &mut |samples| tell(LaunchEvent::Samples(spec, samples, start_ns)));
-            tell(LaunchEvent::Second(spec, &passed.second));
+        let (loaded, beside) = with_beside(beside_spec(self.plan, cell, &load).as_ref(), stop, || {
+            (self.tools.load)(&load, options, stop, &mut |passed| {
+                let start_ns = passed.window_start_ns;
+                watch.take(start_ns, &mut |samples| tell(LaunchEvent::Samples(spec, samples, start_ns)));
+                tell(LaunchEvent::Second(spec, &passed.second));
+            })
         });
         let mut looks = |samples: &[Sample], start_ns| tell(LaunchEvent::Samples(spec, samples, start_ns));
         let mut seen = watch.stop(&mut *self.running, &loaded, stop, &mut looks);
         let (ended, is_whole) = (seen.ended.take(), seen.is_whole);
+        let loaded = match beside.transpose() {
+            Ok(beside) => {
+                made.record.beside = beside;
+                loaded
+            }
+            Err(error) => Err(error),
+        };
         match loaded {
             Ok(_) if ended.is_some_and(ProcessEnd::is_unguarded) => {}
             Ok(output) => self.keep(cell, output, seen, made),

@@ -257,6 +257,9 @@ pub struct CellAnalysis {
     /// The TLS handshakes of connections that are made under load; null where they are not, or not over TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshakes: Option<CellHandshakes>,
+    /// The load beside it; null where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<CellBeside>,
     /// Share of requests that went wrong.
     pub errors: f64,
     /// That share against what is allowed, and whether content was wrong in any launch.
@@ -318,6 +321,17 @@ pub struct CellHandshakes {
     pub failed: u64,
     /// How long half of them took at most, over the launches.
     pub p50_us: Measured,
+}
+
+/// What another load got that was on the target at the same time, over the launches that count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CellBeside {
+    /// Method and path of its first request.
+    pub asked: String,
+    /// Requests that came due in the windows; of a closed load those that were sent.
+    pub scheduled: u64,
+    /// Those of them with a right reply by its end.
+    pub ok: u64,
 }
 
 /// The CPU profiles of a cell's launches.

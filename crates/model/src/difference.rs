@@ -83,6 +83,10 @@ pub enum Aspect {
     Arrivals,
     /// Whether a CPU profile is taken.
     Profile,
+    /// Whether the target was given a port for its runtime's figures.
+    Admin,
+    /// The load beside it.
+    Beside,
     /// Whether a census of the target's units is taken.
     Census,
     /// The requests of a load that asks for several; neither side is told.

@@ -67,6 +67,10 @@ pub enum Factor {
     Runtime,
     /// Whether a CPU profile of it is taken.
     Profile,
+    /// Whether it is given a port for its runtime's figures.
+    Admin,
+    /// Whether another load is on it at the same time.
+    Beside,
     /// The setting that says how long its handler waits.
     HandlerDelay,
     /// What it is asked for, and how.
@@ -76,7 +80,8 @@ pub enum Factor {
 impl Factor {
     /// Every factor.
     pub fn all() -> impl Iterator<Item = Factor> {
-        let others = [Factor::Target, Factor::TargetCpus, Factor::Runtime, Factor::Profile, Factor::HandlerDelay];
+        use Factor::{Admin, Beside, HandlerDelay, Profile, Runtime, Target, TargetCpus};
+        let others = [Target, TargetCpus, Runtime, Profile, Admin, Beside, HandlerDelay];
         others.into_iter().chain(LoadKey::ALL.iter().copied().map(Factor::Load))
     }
 
@@ -87,6 +92,8 @@ impl Factor {
             Factor::TargetCpus => "target_cpus",
             Factor::Runtime => "runtime",
             Factor::Profile => "profile",
+            Factor::Admin => "admin",
+            Factor::Beside => "beside",
             Factor::HandlerDelay => "handler_delay",
             Factor::Load(key) => key.id(),
         }

@@ -236,7 +236,8 @@ impl Metric {
         let sockets = || seen.and_then(|seen| seen.sockets.as_ref());
         let runtime = || seen.and_then(|seen| seen.runtime.as_ref());
         let per = |value: f64, replies: u64| (replies > 0).then(|| value / replies as f64);
-        let per_seen = |value: f64| per(value, trial.replies_seen());
+        // What a server used for two loads is not the cost of one.
+        let per_seen = |value: f64| per(value, trial.replies_seen()).filter(|_| trial.beside.is_none());
         match self {
             Metric::Throughput => Some(measured.requests_per_s()),
             Metric::Mean | Metric::P50 | Metric::P90 | Metric::P99 | Metric::P999 => {

@@ -315,6 +315,12 @@ pub struct CellPlan {
     /// Whether its trials take a CPU profile of the target over the window.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub profile: bool,
+    /// Whether the target is launched without the port for its runtime's figures, so that it serves none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_admin: bool,
+    /// Another load on the target at the same time, of which it is only counted what it got.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Load>,
     /// Whether its load is over TLS.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tls: bool,

@@ -59,13 +59,14 @@ impl TrialRecord {
         let ready_ms = self.time_to_ready_ms.filter(|ms| *ms != 0.0);
         let rule = "a length in ms is 0, or from a nanosecond to a year";
         within("time_to_ready_ms", ready_ms, SHORTEST_S * 1e3..=LONGEST_S * 1e3, rule)?;
-        self.measurement.as_ref().map_or(Ok(()), Measurement::check)?;
+        self.measurement.iter().chain(&self.beside).try_for_each(Measurement::check)?;
         self.observation.as_ref().map_or(Ok(()), Observation::check)?;
         let mut slices = self.slices.iter().enumerate();
         slices.try_for_each(|(index, slice)| slice.check(&format!("slices[{index}].")))?;
         // Which figures there are, also in what is not looked at above, their written form knows.
         let written = |of: &str, part: serde_json::Result<Value>| bounded(of, &part.unwrap_or_default());
         written("", serde_json::to_value(&self.measurement))?;
+        written("beside", serde_json::to_value(&self.beside))?;
         written("observation", serde_json::to_value(&self.observation))?;
         written("slices", serde_json::to_value(&self.slices))
     }

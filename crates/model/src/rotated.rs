@@ -43,6 +43,8 @@ kinds! {
         NetworkDelay = "network-delay",
         /// A CPU profile is taken.
         Profile = "profile",
+        /// Another load is on the target at the same time.
+        Beside = "beside",
         /// It is counted who serves the connections.
         Census = "census",
         /// The rate is a share of capacity that is not known.

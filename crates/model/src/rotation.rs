@@ -124,6 +124,8 @@ kinds! {
     Unsliced {
         /// Replies outlast the end of a slice.
         SlowDrain = "slow-drain",
+        /// The server gave no reply any more.
+        FellSilent = "fell-silent",
         /// A slice has too few replies.
         FewReplies = "few-replies",
         /// The server ends connections that wait for their next slice, or after a number of requests.
@@ -152,6 +154,13 @@ pub enum UnslicedCause {
         /// For how long the end of a slice waits, in microseconds.
         waited_us: f64,
         /// Requests that were not waited for.
+        not_drained: u64,
+    },
+    /// The server gave no reply any more.
+    FellSilent {
+        /// The first round without one.
+        round: u32,
+        /// Requests that were left without a reply at the ends of slices.
         not_drained: u64,
     },
     /// A slice has too few replies.
@@ -217,6 +226,7 @@ impl UnslicedCause {
     pub fn code(&self) -> Unsliced {
         match self {
             UnslicedCause::SlowDrain { .. } => Unsliced::SlowDrain,
+            UnslicedCause::FellSilent { .. } => Unsliced::FellSilent,
             UnslicedCause::FewReplies { .. } => Unsliced::FewReplies,
             UnslicedCause::ConnectionsEnd { .. } => Unsliced::ConnectionsEnd,
             UnslicedCause::SlowAfterIdling { .. } => Unsliced::SlowAfterIdling,

@@ -101,11 +101,14 @@ impl CellPlan {
         ];
         let endless = times.into_iter().find(|(_, ns)| *ns > LONGEST_NS);
         let endless = endless.map(|(key, ns)| CellFault::TooLong { key: key.to_owned(), ns });
-        zero.or(endless).or(match load.model {
-            LoadModel::Open { rate_per_s, .. } if !RATES_PER_S.contains(&rate_per_s) => {
-                Some(CellFault::Rate(rate_per_s))
-            }
-            LoadModel::Closed | LoadModel::Open { .. } => None,
-        })
+        let beside = self.beside.as_ref();
+        let models = [Some(load.model), beside.map(|beside| beside.model)].into_iter().flatten();
+        let mut rates = models.filter_map(|model| match model {
+            LoadModel::Open { rate_per_s, .. } => Some(rate_per_s),
+            LoadModel::Closed => None,
+        });
+        let nobody = beside.filter(|beside| beside.connections == 0).map(|_| CellFault::Zero("beside".to_owned()));
+        let impossible = rates.find(|rate| !RATES_PER_S.contains(rate)).map(CellFault::Rate);
+        zero.or(endless).or(nobody).or(impossible)
     }
 }

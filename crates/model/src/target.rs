@@ -3,6 +3,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::outcome::kinds;
 use crate::{NS_PER_S, Trust};
 
 /// A server under test and how to build, launch and recognise it. Paths are absolute.
@@ -93,8 +94,19 @@ pub struct TargetInfo {
 pub const WHOAMI: &str = "/whoami";
 
 /// The endpoints of targets/CONTRACT.md.
-pub const ENDPOINTS: [&str; 10] =
-    ["/", "/rest/hello", "/index", "/hello/:name", "/user/:id", "/ping", "/submit", "/hash", WHOAMI, "/metrics"];
+pub const ENDPOINTS: [&str; 11] = [
+    "/",
+    "/rest/hello",
+    "/index",
+    "/hello/:name",
+    "/user/:id",
+    "/ping",
+    "/submit",
+    "/hash",
+    WHOAMI,
+    "/work",
+    "/metrics",
+];
 
 /// The runtime that stands for the toolchain on PATH.
 pub const CURRENT_RUNTIME: &str = "current";
@@ -188,6 +200,28 @@ pub struct Setting {
 
 /// The setting that says who makes the JSON of a reply.
 pub const RENDERING: &str = "rendering";
+
+/// The setting that says whose code makes the digests of a target, by its name.
+pub const DIGEST: &str = "digest";
+
+/// The setting that says which kind of work a target does, by its name.
+pub const WORK: &str = "work";
+
+kinds! {
+    /// What a target at work does for a request.
+    WorkKind {
+        /// It waits.
+        Sleep = "sleep",
+        /// It computes.
+        Cpu = "cpu",
+        /// It reads a file.
+        File = "file",
+        /// It asks an embedded database.
+        Sqlite = "sqlite",
+        /// It asks another server.
+        Http = "http",
+    }
+}
 
 /// What the values of a setting are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

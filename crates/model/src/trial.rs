@@ -61,6 +61,9 @@ pub struct TrialRecord {
     pub time_to_ready_ms: Option<f64>,
     /// What the engine saw; null when the trial failed before the load.
     pub measurement: Option<Measurement>,
+    /// What the engine saw of the load beside it; none where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Measurement>,
     /// What was seen of the target.
     pub observation: Option<Observation>,
     /// What went wrong, when something did.

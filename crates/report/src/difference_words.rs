@@ -53,6 +53,8 @@ fn aspect(what: &Aspect) -> String {
         Aspect::RateShare => "share of capacity",
         Aspect::Arrivals => "arrivals",
         Aspect::Profile => "profile",
+        Aspect::Admin => "server of its figures",
+        Aspect::Beside => "load beside",
         Aspect::Census => "census",
         Aspect::Mix => "what is asked for",
         Aspect::HttpVersion => "HTTP version",

@@ -95,18 +95,10 @@ pub(crate) fn imbalance_words(imbalance: &Imbalance) -> String {
 /// Why a load cannot be cut into slices.
 fn unsliced(cause: UnslicedCause) -> String {
     let why = match cause {
-        UnslicedCause::SlowDrain { p99_us, waited_us, not_drained } => {
-            let p99 = p99_us.map_or(String::new(), |us| format!(", p99 {}", duration_us(us)));
-            let requests = counted(not_drained, "request was", "requests were");
-            let are_rare = p99_us.is_some_and(|us| us <= waited_us);
-            let (which, rare) = match are_rare {
-                true => ("some replies", "; such replies are rare, so a short window may miss them"),
-                false => ("replies", ""),
-            };
-            format!(
-                "{which} take longer than the {} allowed at the end of a slice ({requests} unfinished{p99}){rare}",
-                duration_us(waited_us)
-            )
+        UnslicedCause::SlowDrain { p99_us, waited_us, not_drained } => slow_drain(p99_us, waited_us, not_drained),
+        UnslicedCause::FellSilent { round, not_drained } => {
+            let left = counted(not_drained, "request", "requests");
+            format!("the server gave no reply from round {round} on, and left {left} without one")
         }
         UnslicedCause::FewReplies { round, replies, needed } => {
             format!("round {round} had {} of the {needed} that a slice needs", counted(replies, "reply", "replies"))
@@ -151,6 +143,20 @@ fn unsliced(cause: UnslicedCause) -> String {
         ),
     };
     format!("cannot rotate with other targets: {why}")
+}
+
+fn slow_drain(p99_us: Option<f64>, waited_us: f64, not_drained: u64) -> String {
+    let p99 = p99_us.map_or(String::new(), |us| format!(", p99 {}", duration_us(us)));
+    let requests = counted(not_drained, "request was", "requests were");
+    let are_rare = p99_us.is_some_and(|us| us <= waited_us);
+    let (which, rare) = match are_rare {
+        true => ("some replies", "; such replies are rare, so a short window may miss them"),
+        false => ("replies", ""),
+    };
+    format!(
+        "{which} take longer than the {} allowed at the end of a slice ({requests} unfinished{p99}){rare}",
+        duration_us(waited_us)
+    )
 }
 
 fn slice_figure(of: SliceFigure) -> &'static str {

@@ -120,6 +120,17 @@ impl Group<'_> {
         })
     }
 
+    /// What the load beside each row got, where there was one.
+    pub(crate) fn beside(&self) -> impl Iterator<Item = String> {
+        self.rows.iter().filter_map(|row| {
+            let seen = row.cell.beside.as_ref()?;
+            let alike = row.conditions.0.is_empty();
+            let name = if alike { row.name.join(", ") } else { conditions(&row.conditions) };
+            let (ok, scheduled) = (thousands(seen.ok), counted(seen.scheduled, "request", "requests"));
+            Some(format!("{name}: of the load beside, {}, {ok} of {scheduled} were answered right", seen.asked))
+        })
+    }
+
     /// How its launches were made; a sentence, or several where its rows differ.
     pub(crate) fn launched(&self) -> BTreeSet<String> {
         self.rows.iter().map(|row| launched(row.cell)).collect()

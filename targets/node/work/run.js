@@ -104,7 +104,7 @@ async function serveAsWorker(settings, build, told) {
 }
 
 async function serve(settings, build, told, ready = () => {}) {
-  const server = build(settings, new Work(settings));
+  const server = await build(settings, new Work(settings));
   await ready();
   await listening("PORT", settings.port, server.listen(settings.port, "127.0.0.1"));
   await told;

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Reads the settings, starts Apache with httpd.conf, and stays as its parent: told to stop, Apache itself would cut off
+# launch.sh [PUBLIC]: reads the settings, starts Apache with httpd.conf, and stays as its parent: told to stop, Apache itself would cut off
 # requests in flight at once, so it is asked to end gracefully instead. All files are in $SCRATCH.
 set -u
 here=$(dirname "$0")
+public=${1:-$here/public}
 . "$here/../../serve.sh"
 PATH=$PATH:/usr/sbin
 
@@ -48,6 +49,11 @@ case $RENDERING in
 bytes | framework) ;;
 *) fail 2 "RENDERING=\"$RENDERING\" is not known; set it to bytes or framework, or leave it unset" ;;
 esac
+DIGEST=${DIGEST:-php}
+case $DIGEST in
+php | php-at-once | openssl) ;;
+*) fail 2 "DIGEST=\"$DIGEST\" is not known; set it to php, php-at-once or openssl, or leave it unset" ;;
+esac
 
 idle=$(milliseconds IDLE_TIMEOUT "${IDLE_TIMEOUT:-5s}") || exit
 # Apache has no word for no timeout here; a year is as good.
@@ -76,13 +82,27 @@ if [ -n "$DATA_FILE" ]; then
 fi
 [ -d "${SCRATCH:-}" ] || fail 2 "SCRATCH=\"${SCRATCH:-}\" is not a folder; set it to an empty one for Apache's files"
 
+# Of php-apache-work alone.
+work() {
+    case ${WORK:-sleep} in
+    sleep | cpu | file | http) return ;;
+    sqlite) ;;
+    *) fail 2 "WORK=\"$WORK\" is not known; set it to sleep, cpu, file, sqlite or http, or leave it unset" ;;
+    esac
+    WORK_DATABASE=$SCRATCH/work.sqlite
+    said=$(php "$here/../apache-work/fill.php" "${WORK_FILE:-}" "$WORK_DATABASE" 2>&1) && return
+    said=$(echo "$said" | grep -v '^$' | head -n 1)
+    fail 2 "WORK_FILE=\"${WORK_FILE:-}\" cannot be put into SQLite ($said); set it to a file with lines \`key TAB value\`"
+}
+[ -z "${1:-}" ] || work
+
 # The workers must be able to read the scripts, wherever these are.
-mkdir "$SCRATCH/www" && cp -R "$here/public" "$here/admin" "$here/../work" "$SCRATCH/www" && chmod -R a+rX "$SCRATCH" ||
+mkdir "$SCRATCH/www" && cp -R "$public" "$SCRATCH/www/public" && cp -R "$here/admin" "$here/../work" "$SCRATCH/www" && chmod -R a+rX "$SCRATCH" ||
     fail 1 "SCRATCH=\"$SCRATCH\" cannot be filled; set it to an empty folder"
 
 [ -z "$ADMIN_PORT" ] || options="$options -DADMIN"
 export PORT ADMIN_PORT SCRATCH MAX_REQUEST_WORKERS MAX_KEEP_ALIVE_REQUESTS SERVER_LIMIT KEEP_ALIVE_TIMEOUT
-export HEADER_TIMEOUT HANDLER_DELAY_US DATA_FILE RENDERING
+export HEADER_TIMEOUT HANDLER_DELAY_US DATA_FILE RENDERING DIGEST WORK WORK_FILE WORK_DATABASE BACKEND
 # In a session of its own: when Apache ends, it sends TERM to its whole process group.
 # shellcheck disable=SC2086 # the options are words
 serve WINCH setsid apache2 -D FOREGROUND $options -f "$(realpath "$here")/httpd.conf"

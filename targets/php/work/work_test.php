@@ -69,6 +69,14 @@ foreach ([['1', null, 1], ['3', 'é&1', 3], ['100000', 'x', 100_000]] as [$n, $n
     $digest = hash('sha256', str_repeat("some data\n", $passes) . $nonce);
     reply("/hash?n=$n", 200, TEXT, $digest, $hashing->hash($n, $nonce));
 }
+foreach (['openssl', 'php-at-once'] as $by) {
+    $at_once = new Work(0, $file, digest: $by);
+    foreach ([['1', null, 1], ['500', 'é&1', 500]] as [$n, $nonce, $passes]) {
+        $digest = hash('sha256', str_repeat("some data\n", $passes) . $nonce);
+        reply("/hash?n=$n by $by", 200, TEXT, $digest, $at_once->hash($n, $nonce));
+    }
+    same("/hash by $by with more than fits", 400, $at_once->hash('501', '')->status);
+}
 foreach ([null, '', '0', '-1', '+1', '1.5', "1\n", '100001', '99999999999999999999', 'x', ['1']] as $n) {
     same('/hash?n=' . json_encode($n), 400, $hashing->hash($n, '')->status);
 }

@@ -271,6 +271,7 @@ fn trial(path: &Path, saved: Saved, block: u32, plan: &model::Plan) -> Result<Tr
         ended_at: None,
         time_to_ready_ms: None,
         measurement: Some(saved.into()),
+        beside: None,
         observation: None,
         failure: None,
         slices: Vec::new(),

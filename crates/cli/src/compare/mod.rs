@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use ::report::format::{counted, times};
 use judge::thresholds::LEAST_ROUNDS;
 use lab::{LabError, RunFolder};
-use model::{CompareAnalysis, ComparePlan, ComparedRevision, Draft, Gate, Judged, Load, Rotation, Target};
+use model::{CompareAnalysis, ComparePlan, ComparedRevision, Draft, Gate, Judged, Load, Metric, Rotation, Target};
 
 use crate::answer::{self, of};
 use crate::args::{CompareArgs, RunArgs, ShownArgs, seed};
@@ -240,9 +240,24 @@ fn measure(args: &CompareArgs, plan: Draft, stop: &AtomicBool) -> Result<Exit, F
     if let Some(what) = judge::one_server(&plan) {
         say(format!("note: {}", ::report::same_server(&what)));
     }
+    refuse_in_vain(&plan)?;
     let mut progress = RunProgress::new();
     let begun = ready::begin_whole(plan, args.runs(), stop, &mut progress)?;
     conduct(args.shown, begun, stop, progress)
+}
+
+/// Refuses to measure for what no launch can have: a quantile of more requests than come due.
+fn refuse_in_vain(plan: &Draft) -> Result<(), Failure> {
+    let Some(asked) = &plan.comparison else { return Ok(()) };
+    let gates = asked.gates.iter().map(|gate| (gate.metric, format!("--gate {gate}")));
+    let primary = asked.primary.map(|metric| (metric, format!("--primary {}", metric.id())));
+    let in_vain = |(metric, what): (Metric, String)| {
+        let why = plan.cells.iter().find_map(|cell| judge::never_enough(cell, metric))?;
+        Some(format!("{what} cannot come out: {}", ::report::never_enough_words(why)))
+    };
+    gates.chain(primary).find_map(in_vain).map_or(Ok(()), |why| {
+        Err(Failure::usage(format!("{why}; ask for a longer window, a higher rate or a lower quantile")))
+    })
 }
 
 /// `bourdon run --resume` on a recorded comparison: its revisions are checked out again, its gates hold.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Arrivals, CURRENT_RUNTIME, Cell, CellPlan, Factor, Level, Setting, WHOAMI};
+use model::{Arrivals, CURRENT_RUNTIME, Cell, CellPlan, Factor, Level, Setting, WHOAMI, WORK, WorkKind};
 
 use super::diagnostic::{Fault, Read};
 use super::factor::{FactorKind, TARGET, Varied};
@@ -31,6 +31,7 @@ const DELAYS_IN_A_QUICK_WINDOW: u64 = 6;
 pub(super) struct Ground<'a> {
     pub(super) vary: &'a Vary,
     pub(super) load: &'a Load,
+    pub(super) beside: Option<&'a Load>,
     pub(super) share: &'a Share,
     pub(super) trials: Trials,
     pub(super) quick: bool,
@@ -61,7 +62,7 @@ impl Ground<'_> {
         let mut levels = BTreeMap::from([(TARGET.to_owned(), Level::Text(entrant.target.name.clone()))]);
         let mut settings = BTreeMap::new();
         let mut target_cpus = self.share.target.clone();
-        let (mut runtime, mut profile) = (None, false);
+        let (mut runtime, mut profile, mut without_admin, mut beside) = (None, false, false, None);
         for (factor, placed) in choice {
             let level = placed.value.level();
             match factor.kind {
@@ -69,6 +70,8 @@ impl Ground<'_> {
                 FactorKind::TargetCpus => target_cpus = self.share.cpus(placed)?,
                 FactorKind::Runtime => runtime = Some(level.to_string()),
                 FactorKind::Profile => profile = placed.value == Value::Flag(true),
+                FactorKind::Admin => without_admin = without(entrant, placed)?,
+                FactorKind::Beside => beside = self.beside(placed)?,
                 FactorKind::Setting(_) => {
                     let setting = entrant.target.settings.get(&factor.name);
                     setting.map_or(Ok(()), |setting| is_known(setting, &level, placed, entrant))?;
@@ -86,7 +89,9 @@ impl Ground<'_> {
         let (rate_share, arrivals) = (load.rate_share(), load.arrivals());
         let rate_arrivals = Some(arrivals).filter(|arrivals| rate_share.is_some() && *arrivals != Arrivals::Constant);
         let (tls, tls_resume) = (load.asks_for_tls().is_some(), load.tls_resume()?);
-        let load = load.cell((self.warm_up(entrant), window_ns), self.seed, routes.as_ref())?;
+        let times = (self.warm_up(entrant), window_ns);
+        let load = load.cell(times, self.seed, routes.as_ref())?;
+        let beside = beside.map(|beside| beside.cell(times, self.seed, None)).transpose()?;
         Ok(CellPlan {
             levels: Cell(levels),
             census: Some(load.mix.first().request.path == WHOAMI),
@@ -98,9 +103,21 @@ impl Ground<'_> {
             rate_share,
             rate_arrivals,
             profile,
+            without_admin,
+            beside,
             tls,
             tls_resume,
         })
+    }
+
+    /// The load beside, where one is asked for.
+    fn beside(&self, placed: &Placed) -> Read<Option<&Load>> {
+        let wanted = placed.value == Value::Flag(true);
+        if wanted && self.beside.is_none() {
+            return Err(Fault::new(placed.span.clone(), "there is no load to put beside")
+                .help("add `[beside]` with its `path`, and with a `rate` or `connections`"));
+        }
+        Ok(self.beside.filter(|_| wanted))
     }
 
     /// Gives a cell the levels of the factors that only other tables vary.
@@ -113,6 +130,8 @@ impl Ground<'_> {
                 Some(FactorKind::TargetCpus) => Some(self.share.default_level()),
                 Some(FactorKind::Runtime) => Some(Level::Text(runtime.to_owned())),
                 Some(FactorKind::Profile) => Some(Value::Flag(false).level()),
+                Some(FactorKind::Admin) => Some(Value::Flag(true).level()),
+                Some(FactorKind::Beside) => Some(Value::Flag(false).level()),
                 Some(FactorKind::Setting(_)) => {
                     entrant.target.settings.get(&name).and_then(default_value).map(|value| value.level())
                 }
@@ -140,6 +159,18 @@ fn is_known(setting: &Setting, level: &Level, placed: &Placed, entrant: &Entrant
     }
     let message = format!("`{level}` is not a value that `{}` knows", entrant.target.name);
     Err(Fault::new(placed.span.clone(), message).help(format!("there are {}", setting.values.join(", "))))
+}
+
+/// Whether a target is launched without the port for its figures: not where its command line names that port.
+fn without(entrant: &Entrant, placed: &Placed) -> Read<bool> {
+    let is_without = placed.value == Value::Flag(false);
+    let names_it = || entrant.target.launch.run.iter().any(|word| word.contains("$ADMIN_PORT"));
+    if is_without && names_it() {
+        let message = format!("`{}` has $ADMIN_PORT in its command line", entrant.target.name);
+        let cure = "let it read the variable ADMIN_PORT, which is not set where `admin` is false";
+        return Err(Fault::new(placed.span.clone(), message).help(cure));
+    }
+    Ok(is_without)
 }
 
 /// A load over TLS needs a target that can serve it.
@@ -182,11 +213,18 @@ fn routes(entrant: &Entrant, choice: &[(&Varied, &Placed)]) -> Option<Placed> {
     chosen.or_else(|| default().map(|value| Placed { value, span: entrant.span.clone() }))
 }
 
+/// Whether a target is asked for work that is not waiting.
+fn works_otherwise(choice: &[(&Varied, &Placed)]) -> bool {
+    let is_other =
+        |value: &Value| matches!(value, Value::Text(work) if WorkKind::from_id(work) != Some(WorkKind::Sleep));
+    choice.iter().any(|(factor, placed)| factor.name == WORK && is_other(&placed.value))
+}
+
 /// How long the handler waits on this cell's path, in nanoseconds.
 fn handler_delay(entrant: &Entrant, load: &Load, choice: &[(&Varied, &Placed)], serves_set: bool) -> Read<u64> {
     let waits = match load.asks_routes() {
         true if entrant.origin == Origin::Zoo => serves_set,
-        _ => entrant.origin.waits_on(load.path_alone()),
+        _ => entrant.origin.waits_on(load.path_alone()) && !works_otherwise(choice),
     };
     let chosen = choice.iter().find(|(factor, _)| factor.name == HANDLER_DELAY).map(|(_, placed)| *placed);
     let default = || entrant.target.settings.get(HANDLER_DELAY).and_then(|setting: &Setting| default_value(setting));
@@ -197,8 +235,8 @@ fn handler_delay(entrant: &Entrant, load: &Load, choice: &[(&Varied, &Placed)], 
     match chosen {
         Some(placed) if delay_ns > 0 && !waits && entrant.origin == Origin::Zoo => {
             let message = format!("`{HANDLER_DELAY}` has no effect on {}", load.asks());
-            let cure = "targets wait on `/rest/hello`, `/index` and the routes of their own set alone: write `path = \
-                        \"/rest/hello\"` in [load], or vary `routes`";
+            let cure = "targets wait on `/rest/hello`, `/index`, `/work` with the work `sleep`, and the routes of their own \
+                        set alone: write `path = \"/rest/hello\"` in [load], or vary `routes`";
             Err(Fault::new(placed.span.clone(), message).help(cure))
         }
         _ => Ok(if waits { delay_ns } else { 0 }),

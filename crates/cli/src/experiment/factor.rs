@@ -20,6 +20,10 @@ pub(super) enum FactorKind {
     Runtime,
     /// Whether a CPU profile of the target is taken.
     Profile,
+    /// Whether the target is given a port for its runtime's figures.
+    Admin,
+    /// Whether the load of `[beside]` is on the target, too.
+    Beside,
     /// A setting that targets declare.
     Setting(SettingKind),
 }
@@ -34,6 +38,8 @@ impl FactorKind {
             Factor::TargetCpus => Some(FactorKind::TargetCpus),
             Factor::Runtime => Some(FactorKind::Runtime),
             Factor::Profile => Some(FactorKind::Profile),
+            Factor::Admin => Some(FactorKind::Admin),
+            Factor::Beside => Some(FactorKind::Beside),
             Factor::Load(key) => Some(FactorKind::Load(key)),
             Factor::Target | Factor::HandlerDelay => None,
         }
@@ -50,7 +56,7 @@ impl FactorKind {
             FactorKind::Load(key) => load::value(key, item)?,
             FactorKind::TargetCpus if item.is_whole() => Value::Whole(item.whole(1, "1")?),
             FactorKind::TargetCpus => Value::Text(item.word(&[ALL_CPUS])?.to_owned()),
-            FactorKind::Profile => Value::Flag(item.flag()?),
+            FactorKind::Profile | FactorKind::Admin | FactorKind::Beside => Value::Flag(item.flag()?),
             FactorKind::Runtime | FactorKind::Setting(SettingKind::Text) => Value::Text(item.text()?.to_owned()),
             FactorKind::Setting(SettingKind::Duration) => Value::DurationNs(item.duration()?),
             FactorKind::Setting(SettingKind::Integer) => Value::Whole(item.whole(0, "1")?),

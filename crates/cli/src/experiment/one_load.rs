@@ -62,6 +62,8 @@ impl OneLoad<'_> {
             rate_share: None,
             rate_arrivals: None,
             profile: false,
+            without_admin: false,
+            beside: None,
             tls: target.tls.is_some(),
             tls_resume: self.tls_resume,
             census: Some(self.load.mix.first().request.path == WHOAMI),

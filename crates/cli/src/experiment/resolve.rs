@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use judge::ResolvedClaim;
-use model::{Blocks, Cell, CellPlan, Claim, Draft, Metric, Mix, PLAN_SCHEMA, Target};
+use model::{Blocks, Cell, CellPlan, Claim, Draft, Factor, Metric, Mix, PLAN_SCHEMA, Target};
 
 use super::cells::Ground;
 use super::claims::{Court, too_quick};
@@ -17,12 +17,13 @@ use super::trials::{BLOCKS_TO_A_REPEAT, Quick, Trials, ladder};
 use super::vary::Vary;
 use super::{Options, Source};
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "question",
     "source",
     "seed",
     "margin",
     "load",
+    "beside",
     "generator",
     "profile",
     "vary",
@@ -31,6 +32,10 @@ const KEYS: [&str; 12] = [
     "claim",
     "target",
 ];
+
+/// Of those of a load, the keys of the one beside it.
+const BESIDE_KEYS: [&str; 10] =
+    ["model", "headers", "path", "method", "body", "expect_status", "expect_body", "rate", "arrivals", "connections"];
 
 /// The order of trials, and what else is drawn, unless somebody asks for another.
 const DEFAULT_SEED: u64 = 42;
@@ -108,6 +113,7 @@ pub(crate) fn ready_path(mix: &Mix) -> &str {
 struct Experiment<'a> {
     roster: Roster<'a>,
     load: Load,
+    beside: Option<Load>,
     vary: Vary,
     trials: Trials,
     ladder: Option<String>,
@@ -120,14 +126,20 @@ impl<'a> Experiment<'a> {
         let section = |key: &str| file.read(key, |item| item.section(&format!("[{key}]")));
         let roster = Roster::read(&tables(file, "target")?, options.zoo, options.base)?;
         let load = Load::read(section("load")?.as_ref(), options.base)?;
+        let beside = section("beside")?.map(|section| beside(&section, options.base)).transpose()?;
         let vary = Vary::read(file, &load, &roster)?;
+        if let Some(item) = file.get("beside").filter(|_| !vary.names().iter().any(|name| name == Factor::Beside.id()))
+        {
+            let fault = Fault::new(item.key_span(), "`[beside]` is on no target");
+            return Err(fault.help("write `beside = [false, true]` in [vary]"));
+        }
         let trials = section("trials")?;
         let ladder = trials.as_ref().map_or(Ok(None), |trials| trials.read("ladder", |item| ladder(item, &vary)))?;
         let trials = Trials::read(trials.as_ref())?;
         let quick = Quick::read(section("quick")?.as_ref(), trials, &vary, &roster)?;
         let generator = GeneratorAsked::read(section("generator")?.as_ref(), options.machine)?;
         let share = Share::of(options.machine, options.generator.or(generator));
-        Ok(Experiment { roster, load, vary, trials, ladder, quick, share })
+        Ok(Experiment { roster, load, beside, vary, trials, ladder, quick, share })
     }
 
     fn form(&self, quick: bool) -> Trials {
@@ -135,8 +147,8 @@ impl<'a> Experiment<'a> {
     }
 
     fn cells(&self, quick: bool, seed: u64) -> Read<Vec<CellPlan>> {
-        let Experiment { vary, load, share, .. } = self;
-        Ground { vary, load, share, trials: self.form(quick), quick, seed }.cells()
+        let Experiment { vary, load, beside, share, .. } = self;
+        Ground { vary, load, beside: beside.as_ref(), share, trials: self.form(quick), quick, seed }.cells()
     }
 
     fn blocks(&self, options: &Options) -> Read<Blocks> {
@@ -233,6 +245,16 @@ impl<'a> Experiment<'a> {
         }
         Ok(())
     }
+}
+
+/// `[beside]`: a load of one request on connections of its own, at the same time as that of `[load]`.
+fn beside(section: &Section, base: &Path) -> Read<Load> {
+    section.only(&BESIDE_KEYS)?;
+    section.require("connections", "say how many there are: `connections = 1`")?;
+    if let Some(rate) = section.get("rate").filter(Item::is_text) {
+        return Err(rate.fault("the load beside has a rate of its own").help("write requests a second: `rate = 5`"));
+    }
+    Load::read(Some(section), base)
 }
 
 /// `[profile]`: words that the names of functions contain.

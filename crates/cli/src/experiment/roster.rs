@@ -32,7 +32,7 @@ impl Origin {
     /// Whether a request for this path waits for the handler delay, by targets/CONTRACT.md and by the specimens.
     pub(super) fn waits_on(self, path: &str) -> bool {
         match self {
-            Origin::Zoo => matches!(path, "/rest/hello" | "/index"),
+            Origin::Zoo => matches!(path, "/rest/hello" | "/index" | "/work"),
             Origin::Own => true,
             Origin::Specimen => path != "/ping",
         }

@@ -149,10 +149,13 @@ fn of_cell(cell: &CellPlan) -> Vec<Said> {
         rate_share,
         rate_arrivals,
         profile,
+        without_admin,
+        beside,
         tls,
         tls_resume,
         census: _,
     } = cell;
+    let beside = beside.as_ref().map_or(NONE, |beside| &beside.mix.first().request.path);
     let of_cell = [
         said(Aspect::Tls, *tls),
         said(Aspect::TlsResume, *tls_resume),
@@ -162,6 +165,8 @@ fn of_cell(cell: &CellPlan) -> Vec<Said> {
         (Aspect::RateShare, rate_share.map(AspectValue::Share)),
         said(Aspect::Arrivals, rate_arrivals.unwrap_or(Arrivals::Constant).id()),
         said(Aspect::Profile, *profile),
+        said(Aspect::Admin, !without_admin),
+        said(Aspect::Beside, beside),
         said(Aspect::Census, cell.takes_census()),
     ];
     of_load(load).into_iter().chain(of_cell).collect()

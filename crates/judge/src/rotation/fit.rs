@@ -88,6 +88,7 @@ fn in_one_piece(cell: &CellPlan) -> Option<Whole> {
         (!matches!(load.extent, Extent::Window(_)), Whole::Requests),
         (load.network_delay_ns > 0, Whole::NetworkDelay),
         (cell.profile, Whole::Profile),
+        (cell.beside.is_some(), Whole::Beside),
         (cell.takes_census(), Whole::Census),
         (cell.awaits_rate(), Whole::RateUnknown),
     ]

@@ -2,7 +2,7 @@
 
 use model::{HalfCount, Measurement, NotSent, Observation, Prelude, Slice, TrialRecord, UnslicedCause};
 
-use super::{measured, neighbours_cpus};
+use super::{measured, neighbours_cpus, silent_from};
 use crate::asked::Asked;
 use crate::hung;
 use crate::others;
@@ -38,6 +38,11 @@ pub(crate) fn unsliced(
     let said = ended(load.connections.closed_by_reply, |prelude| prelude.closed_by_reply);
     match too_few {
         _ if slices.is_empty() => None,
+        _ if not_drained > 0
+            && let Some(round) = silent_from(slices) =>
+        {
+            Some(UnslicedCause::FellSilent { round, not_drained })
+        }
         _ if not_drained > 0 || is_slow => Some(UnslicedCause::SlowDrain { p99_us, waited_us, not_drained }),
         _ if idle > 0 || said > 0 => Some(UnslicedCause::ConnectionsEnd { idle, said }),
         _ if fails_after_idling(&quiet).is_some() => fails_after_idling(&quiet),

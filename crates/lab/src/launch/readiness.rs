@@ -146,7 +146,7 @@ impl Process {
     fn elsewhere(&mut self, stranger: bool) -> Option<Instead> {
         let port = self.address.port();
         let mut seen = observe::listening(self.guarded.started()?.pid, &ProcSource::default());
-        seen.retain(|at| at.port() != self.admin_address.port());
+        seen.retain(|at| Some(at.port()) != self.admin_address.map(|at| at.port()));
         // A socket of IPv6 may take IPv4, too: a JVM listens on ::ffff:127.0.0.1.
         let ip = |at: &SocketAddr| at.ip().to_canonical();
         let here = |at: &SocketAddr| at.port() == port && (ip(at) == self.address.ip() || ip(at).is_unspecified());

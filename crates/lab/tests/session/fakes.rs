@@ -180,6 +180,8 @@ pub(crate) fn cell(target: &str, connections: u32) -> CellPlan {
         rate_share: None,
         rate_arrivals: None,
         profile: false,
+        without_admin: false,
+        beside: None,
         tls: false,
         tls_resume: false,
         census: Some(false),

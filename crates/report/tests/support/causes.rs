@@ -199,11 +199,12 @@ pub(crate) fn every_failure() -> Vec<WhyFailed> {
 
 fn every_unsliced() -> Vec<UnslicedCause> {
     use UnslicedCause::{
-        ConnectionsEnd, DearAfterIdling, FailsAfterIdling, FallsBehind, FewReplies, SlowAfterIdling, SlowDrain,
-        Unsettled,
+        ConnectionsEnd, DearAfterIdling, FailsAfterIdling, FallsBehind, FellSilent, FewReplies, SlowAfterIdling,
+        SlowDrain, Unsettled,
     };
     let all = vec![
         SlowDrain { p99_us: Some(1.0), waited_us: 2.0, not_drained: 1 },
+        FellSilent { round: 7, not_drained: 15 },
         FewReplies { round: 1, replies: 1, needed: 2 },
         ConnectionsEnd { idle: 1, said: 1 },
         SlowAfterIdling { slower: 0.5, slices: 12, neighbours_cpus: None },
@@ -215,7 +216,8 @@ fn every_unsliced() -> Vec<UnslicedCause> {
     ];
     match all[0] {
         SlowDrain { .. } | FewReplies { .. } | ConnectionsEnd { .. } | SlowAfterIdling { .. } => all,
-        DearAfterIdling { .. } | FailsAfterIdling { .. } | Unsettled { .. } | FallsBehind { .. } => all,
+        DearAfterIdling { .. } | FailsAfterIdling { .. } | Unsettled { .. } => all,
+        FallsBehind { .. } | FellSilent { .. } => all,
     }
 }
 
@@ -298,6 +300,8 @@ pub(crate) fn every_difference() -> Vec<Difference> {
         RateShare,
         Arrivals,
         Profile,
+        Admin,
+        Beside,
         Census,
         Mix,
         HttpVersion,
@@ -312,7 +316,7 @@ pub(crate) fn every_difference() -> Vec<Difference> {
         Bourdon | Cpu | Cpus | Kernel | Governor | Smt | Memory | Sysctl(_) | Toolchain(_) | TargetCpus => {}
         GeneratorThreads | GeneratorCpus | Spin | Ladder | Rotation | Path | Method | Load | Connections => {}
         Pipeline | KeepAlive | TimeOut | Window | NetworkDelay | WarmUp | Tls | TlsResume | Runtime => {}
-        HandlerDelay | RateShare | Arrivals | Profile | Census | Mix => {}
+        HandlerDelay | RateShare | Arrivals | Profile | Admin | Beside | Census | Mix => {}
         HttpVersion | Headers | BodyBytes | ExpectedStatus | ExpectedBody | TlsServerName | TlsTrust => {}
     }
     all.map(|what| Difference { what, old: Some("so".into()), new: None }).into()

@@ -49,6 +49,8 @@ pub(crate) fn cell(of: &[(&str, &str)], model: LoadModel) -> CellPlan {
         rate_share: None,
         rate_arrivals: None,
         profile: false,
+        without_admin: false,
+        beside: None,
         tls: false,
         tls_resume: false,
         census: Some(false),

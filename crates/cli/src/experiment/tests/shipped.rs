@@ -49,17 +49,17 @@ fn business_latency(quick: bool) -> Draft {
 /// Seconds that a trial takes beside its warm-up and window: to start; for each connection, to open it and to work off
 /// what was asked on it; and on a ladder to settle. From the 601 trials of all quick forms (2026-11-21, 2 cores), each
 /// of which comes out within a quarter of what it took: a PHP server with 5,000 connections took 6.7 s beside its load,
-/// a JVM with 300 2.2 s, a Go server with 100 0.3 s.
+/// a JVM with 300 2.2 s, a Go server with 100 0.3 s; and a Go server with 5,000 (2026-11-27) 1.4 s.
 fn beside_s(plan: &Draft, cell: &CellPlan) -> f64 {
     let target = plan.target(cell.levels.target()).unwrap();
-    let start_s = match target.language.as_str() {
-        "java" => 1.8,
-        "php" => 1.0,
-        "node" => 0.4,
-        _ => 0.2,
+    let (start_s, connection_s) = match target.language.as_str() {
+        "java" => (1.8, 0.0002),
+        "php" => (1.0, 0.001),
+        "node" => (0.4, 0.0002),
+        _ => (0.2, 0.0002),
     };
     let settle_s = if plan.ladder.is_some() { 1.0 } else { 0.0 };
-    start_s + f64::from(cell.load.connections) / 1e3 + settle_s
+    start_s + f64::from(cell.load.connections) * connection_s + settle_s
 }
 
 /// Seconds that a run takes on a machine that nothing disturbs, so that no block is repeated: its blocks, and before
@@ -106,8 +106,10 @@ fn each_quick_form_takes_five_minutes_at_most() {
 
 #[test]
 fn all_full_forms_together_take_six_hours_at_most() {
-    let seconds: f64 = crate::found::shipped_names().iter().map(|name| takes_s(&shipped(name, false))).sum();
-    assert!(seconds <= 6.0 * 3600.0, "{:.0} min", seconds / 60.0);
+    let each = crate::found::shipped_names().into_iter().map(|name| (name, takes_s(&shipped(name, false)) / 60.0));
+    let each: Vec<(&str, f64)> = each.collect();
+    let minutes: f64 = each.iter().map(|(_, minutes)| minutes).sum();
+    assert!(minutes <= 6.0 * 60.0, "{minutes:.0} min: {each:.0?}");
 }
 
 /// What a launch of a cell has of load before its window, in nanoseconds; on a ladder, the rungs before are load, too.
@@ -157,7 +159,7 @@ fn business_latency_in_full() {
     let plan = business_latency(false);
     assert_eq!((plan.name.as_str(), plan.cells.len(), plan.claims.len()), ("business-latency", 18, 7));
     assert_eq!(plan.factors, ["target", "handler_delay", "connections"]);
-    assert_eq!((plan.blocks.min, plan.blocks.max, plan.precision, plan.margin), (6, 8, 0.03, 0.05));
+    assert_eq!((plan.blocks.min, plan.blocks.max, plan.precision, plan.margin), (6, 7, 0.03, 0.05));
     assert!(plan.claims.iter().all(|claim| claim.not_testable.is_none()));
     assert_eq!(plan.cells[0].load.mix.first().expect.body.as_deref(), Some(b"Hello world".as_slice()));
     let published: Vec<Option<f64>> =

@@ -9,17 +9,18 @@ import java.io.IOException;
 import java.util.function.Function;
 
 /** The servlets: each answers one method of one path and leaves the others to the servlet API, which refuses them. */
-final class Endpoint {
+public final class Endpoint {
     /** Answers a request; null if there is nothing at its path. */
     @FunctionalInterface
-    interface Handler {
+    public interface Handler {
         Reply answer(HttpServletRequest request) throws IOException;
     }
 
     private Endpoint() {
     }
 
-    static HttpServlet get(Handler handler) {
+    /** Answers GET. */
+    public static HttpServlet get(Handler handler) {
         return new HttpServlet() {
             @Override
             protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {

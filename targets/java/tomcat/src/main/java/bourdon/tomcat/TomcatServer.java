@@ -21,7 +21,7 @@ import java.util.logging.Level;
 import java.util.logging.Logger;
 
 /** Embedded Tomcat, one servlet for each endpoint. */
-public final class TomcatServer implements Server {
+public class TomcatServer implements Server {
     /** Kept, because the logging of the JDK forgets the level of a logger that nobody holds. */
     private static final Logger LOG = Logger.getLogger("org.apache");
 
@@ -42,6 +42,7 @@ public final class TomcatServer implements Server {
         connector.setProperty("address", "127.0.0.1");
         settings.duration("IDLE_TIMEOUT").ifPresent(timeout ->
                 connector.setProperty("keepAliveTimeout", Integer.toString(milliseconds(timeout))));
+        settings.count("MAX_THREADS").ifPresent(most -> connector.setProperty("maxThreads", Integer.toString(most)));
         // An error to listen would otherwise be logged only.
         connector.setThrowOnFailure(true);
         // Lets stop() close the listening socket before the requests in flight have ended.
@@ -72,7 +73,8 @@ public final class TomcatServer implements Server {
         LOG.setLevel(Level.WARNING);
     }
 
-    private void deploy(Context context) {
+    /** Puts the servlets where they belong. */
+    protected void deploy(Context context) {
         // The empty pattern is exactly "/".
         route(context, "", Endpoint.get(request -> work.welcome()));
         route(context, "/rest/hello", Endpoint.get(request -> {
@@ -93,7 +95,8 @@ public final class TomcatServer implements Server {
         route(context, "/whoami", Endpoint.get(request -> work.whoAmI()));
     }
 
-    private static void route(Context context, String pattern, HttpServlet endpoint) {
+    /** Puts a servlet at a pattern. */
+    protected static void route(Context context, String pattern, HttpServlet endpoint) {
         String name = "endpoint " + pattern;
         Tomcat.addServlet(context, name, endpoint).addMapping(pattern);
     }

@@ -16,6 +16,7 @@ public final class Settings {
     private static final int LARGEST_PORT = 65_535;
     /** Nine digits of seconds are thirty years, and their milliseconds still fit everywhere. */
     private static final Pattern DURATION = Pattern.compile("([0-9]{1,9})(ms|s)");
+    private static final Pattern COUNT = Pattern.compile("[1-9][0-9]{0,4}");
 
     private final UnaryOperator<String> environment;
     private final int port;
@@ -119,6 +120,21 @@ public final class Settings {
         };
     }
 
+    /**
+     * A number of something that only some frameworks have: empty leaves it to the framework.
+     *
+     * @throws BadSetting if it cannot be used
+     */
+    public Optional<Integer> count(String name) {
+        return read(name).map(text -> {
+            if (!COUNT.matcher(text).matches()) {
+                throw new BadSetting("%s=%s is not a number; set it to a whole one from 1 to 99999, or leave it unset"
+                        .formatted(name, quoted(text)));
+            }
+            return Integer.valueOf(text);
+        });
+    }
+
     private Optional<Integer> port(String name) {
         return read(name).map(text -> {
             if (!PORT.matcher(text).matches() || Integer.parseInt(text) > LARGEST_PORT) {
@@ -127,6 +143,11 @@ public final class Settings {
             }
             return Integer.valueOf(text);
         });
+    }
+
+    /** A text; empty if it is unset. */
+    public Optional<String> text(String name) {
+        return read(name);
     }
 
     private Optional<String> read(String name) {

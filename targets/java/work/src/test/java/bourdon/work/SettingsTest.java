@@ -74,6 +74,19 @@ class SettingsTest {
         refused("HANDLER_DELAY", environment("PORT", "8080", "HANDLER_DELAY", text));
     }
 
+    @Test
+    void counts() {
+        assertEquals(Optional.empty(), new Settings(environment("PORT", "8080", "MAX_THREADS", "")).count("MAX_THREADS"));
+        for (String text : new String[] {"1", "400", "99999"}) {
+            Settings settings = new Settings(environment("PORT", "8080", "MAX_THREADS", text));
+            assertEquals(Optional.of(Integer.valueOf(text)), settings.count("MAX_THREADS"));
+        }
+        for (String text : new String[] {"0", "-1", "100000", "1.5", "many", " 1"}) {
+            Settings settings = new Settings(environment("PORT", "8080", "MAX_THREADS", text));
+            assertThrows(BadSetting.class, () -> settings.count("MAX_THREADS"), text);
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"http", "0", "00", "65536", "-1", "+1", "1.0", " 1", "99999999999", "a\nb"})
     void otherPorts(String text) {
