@@ -151,6 +151,23 @@ fn requests_that_were_left_while_the_generator_stood_still_or_others_had_the_cpu
 }
 
 #[test]
+fn a_server_without_a_reply_in_its_last_slices_fell_silent_and_one_that_missed_one_slice_did_not() {
+    let of = |silent: &[u32]| {
+        let silence = |trial: &mut TrialRecord| {
+            for round in silent {
+                let slice = slice(trial, *round);
+                (slice.replies, slice.completed, slice.ok, slice.not_drained) = (0, 0, 0, 10);
+            }
+        };
+        judged(silence).unsliced
+    };
+    assert_eq!(of(&[9, 10]), Some(UnslicedCause::FellSilent { round: 9, not_drained: 20 }));
+    let code = |silent: &[u32]| of(silent).map(|cause| cause.code().id());
+    assert_eq!(code(&[10]), Some("slow-drain"), "it may be a pause");
+    assert_eq!(code(&[8, 9]), Some("slow-drain"), "it went on");
+}
+
+#[test]
 fn requests_far_older_than_any_reply_are_the_server_s_whatever_else_the_machine_did() {
     let of = |slowest_s: f64, stood_s: f64| {
         uncut(|trial| {
