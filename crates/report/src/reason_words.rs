@@ -98,7 +98,7 @@ fn unsliced(cause: UnslicedCause) -> String {
         UnslicedCause::SlowDrain { p99_us, waited_us, not_drained } => slow_drain(p99_us, waited_us, not_drained),
         UnslicedCause::FellSilent { round, not_drained } => {
             let left = counted(not_drained, "request", "requests");
-            format!("the server gave no reply from round {round} on, and left {left} without one")
+            format!("the server gave no whole reply from round {round} on, and left {left} without one")
         }
         UnslicedCause::FewReplies { round, replies, needed } => {
             format!("round {round} had {} of the {needed} that a slice needs", counted(replies, "reply", "replies"))
