@@ -167,7 +167,7 @@ fn in_words(factor: Factor, level: &Level) -> Option<String> {
         }),
         (Factor::Profile, _) => flag("under a CPU profile", "no CPU profile"),
         (Factor::Beside, _) => flag("with the other load beside", "no other load"),
-        (Factor::Admin, _) => flag("with the server of its figures", "without the server of its figures"),
+        (Factor::Admin, _) => flag("with an admin server", "no admin server"),
         (Factor::TargetCpus, Level::Integer(count)) => Some(format!("target on {}", counted(*count, "CPU", "CPUs"))),
         (Factor::TargetCpus, Level::Text(text)) => (text == ALL_CPUS).then(|| "target on all CPUs".to_owned()),
         (Factor::Target | Factor::Runtime, _) => None,

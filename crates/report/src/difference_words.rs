@@ -53,7 +53,7 @@ fn aspect(what: &Aspect) -> String {
         Aspect::RateShare => "share of capacity",
         Aspect::Arrivals => "arrivals",
         Aspect::Profile => "profile",
-        Aspect::Admin => "server of its figures",
+        Aspect::Admin => "admin server",
         Aspect::Beside => "load beside",
         Aspect::Census => "census",
         Aspect::Mix => "what is asked for",
