@@ -165,8 +165,8 @@ fn check(
     let mut waiting = |seen| say(format!("waiting for {}: {}", target.name, report::waiting_words(&seen)));
     let output = output.path();
     let mut checked = |tls| {
-        let mut launch = |settings: &BTreeMap<String, String>| {
-            let spec = LaunchSpec { target, binary, runtime, settings, cpus: &[], tls, admin: true, output: &output };
+        let mut launch = |settings: &BTreeMap<String, String>, admin| {
+            let spec = LaunchSpec { target, binary, runtime, settings, cpus: &[], tls, admin, output: &output };
             launcher.launch(&spec, stop, &mut waiting)
         };
         check_contract(target, &mut launch, seed, stop)

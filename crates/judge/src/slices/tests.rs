@@ -153,13 +153,8 @@ fn requests_that_were_left_while_the_generator_stood_still_or_others_had_the_cpu
 #[test]
 fn a_server_without_a_reply_in_its_last_slices_fell_silent_and_one_that_missed_one_slice_did_not() {
     let of = |silent: &[u32]| {
-        let silence = |trial: &mut TrialRecord| {
-            for round in silent {
-                let slice = slice(trial, *round);
-                (slice.replies, slice.completed, slice.ok, slice.not_drained) = (0, 0, 0, 10);
-            }
-        };
-        judged(silence).unsliced
+        let silence = |slice: &mut Slice| (slice.replies, slice.not_drained) = (0, 10);
+        judged(|trial| silent.iter().for_each(|round| silence(slice(trial, *round)))).unsliced
     };
     assert_eq!(of(&[9, 10]), Some(UnslicedCause::FellSilent { round: 9, not_drained: 20 }));
     let code = |silent: &[u32]| of(silent).map(|cause| cause.code().id());

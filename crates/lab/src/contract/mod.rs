@@ -4,6 +4,7 @@ mod digests;
 mod kinds;
 mod media_type;
 mod under_load;
+mod ways;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -11,7 +12,7 @@ use std::time::Duration;
 
 use engine::MonotonicClock;
 use fastrand::Rng;
-use model::{Clock, DIGEST, Factor, RENDERING, ReplyExpectation, Target, WORK, WorkKind, WrongReply};
+use model::{Clock, Factor, ReplyExpectation, Target, WrongReply};
 
 use crate::client::{Answer, Client, Probe};
 use crate::furnish::data;
@@ -67,8 +68,8 @@ impl From<String> for ContractBreach {
     }
 }
 
-/// Starts what a check is about with these settings in its environment.
-pub type Launch<'a> = &'a mut dyn FnMut(&BTreeMap<String, String>) -> Result<Box<dyn Running>, Unlaunched>;
+/// Starts what a check is about with these settings in its environment, and with an admin server where that is asked for.
+pub type Launch<'a> = &'a mut dyn FnMut(&BTreeMap<String, String>, bool) -> Result<Box<dyn Running>, Unlaunched>;
 
 /// Launches a target and checks every point of the contract that is about what it serves. From `seed` comes what no
 /// target can have prepared for.
@@ -82,7 +83,7 @@ pub fn check_contract(
     stop: &AtomicBool,
 ) -> Result<Vec<Check>, Unlaunched> {
     let settings = BTreeMap::from([("HANDLER_DELAY".to_owned(), format!("{}ms", DELAY.as_millis()))]);
-    let running = launch(&settings)?;
+    let running = launch(&settings, true)?;
     let place =
         &Place::new(running.address(), running.tls()).map_err(|error| Unlaunched::Prevented(error.to_string()))?;
     let mut checks = bodies(place);
@@ -93,47 +94,10 @@ pub fn check_contract(
     let (address, tls) = (running.address(), running.tls());
     checks.extend(under_load::under_load((address, tls), target, &data(), seed, stop));
     running.stop();
-    checks.extend(other_ways(target, launch, seed)?);
+    checks.extend(ways::without_admin(target, launch)?);
+    checks.extend(ways::other_ways(target, launch, seed)?);
     checks.retain(|check| target.serves(check.endpoint));
     Ok(checks)
-}
-
-/// What a target can be asked for in several ways, with each value of the setting that says which: JSON by its framework, digests by
-/// another code, one kind of work or another.
-fn other_ways(target: &Target, launch: Launch<'_>, seed: u64) -> Result<Vec<Check>, Unlaunched> {
-    let mut checks = Vec::new();
-    for name in [RENDERING, DIGEST, WORK] {
-        let Some(setting) = target.settings.get(name) else { continue };
-        // What is there by default was asked for before, but for the work.
-        for value in setting.values.iter().filter(|value| name == WORK || **value != setting.default) {
-            let mut settings = BTreeMap::from([(setting.env.clone(), value.clone())]);
-            let kind = WorkKind::from_id(value).filter(|_| name == WORK);
-            if kind == Some(WorkKind::Http) {
-                let backend = kinds::backend().map_err(|error| Unlaunched::Prevented(error.to_string()))?;
-                settings.insert("BACKEND".to_owned(), format!("http://{backend}"));
-            }
-            if kind.is_some() {
-                settings.insert("HANDLER_DELAY".to_owned(), format!("{}ms", DELAY.as_millis()));
-            }
-            let running = launch(&settings)?;
-            let place = &Place::new(running.address(), running.tls())
-                .map_err(|error| Unlaunched::Prevented(error.to_string()))?;
-            let tried = match name {
-                RENDERING => RENDERED.map(|rendered| by_the_framework(place, rendered)).into(),
-                DIGEST => digests::digests(place, &data(), seed),
-                _ => kind.map_or(Vec::new(), |kind| kinds::kind(place, kind)),
-            };
-            let with = |check: Check| Check { name: format!("{} ({}={value})", check.name, setting.env), ..check };
-            checks.extend(tried.into_iter().map(with));
-            running.stop();
-        }
-    }
-    Ok(checks)
-}
-
-fn by_the_framework(place: &Place, (endpoint, path, body): (&'static str, &str, &str)) -> Check {
-    let name = format!("GET {path} gives {body:?} as the framework makes it");
-    Check { endpoint, name, breach: rendered(place, path, body) }
 }
 
 /// What a framework makes of the values behind the two endpoints of JSON.

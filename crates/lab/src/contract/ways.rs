@@ -1,0 +1,68 @@
+//! What a target does when it is launched in other ways than the usual one.
+
+use std::collections::BTreeMap;
+
+use model::{DIGEST, RENDERING, Target, WORK, WorkKind};
+use observe::ProcSource;
+
+use super::{Check, DELAY, Launch, RENDERED, digests, kinds, rendered};
+use crate::furnish::data;
+use crate::launch::Unlaunched;
+use crate::tls::Place;
+
+/// That nothing of an admin server runs where none is asked for: the target listens on its port and nowhere else.
+pub(super) fn without_admin(target: &Target, launch: Launch<'_>) -> Result<Option<Check>, Unlaunched> {
+    if target.launch.metrics.is_none() {
+        return Ok(None);
+    }
+    let running = launch(&BTreeMap::new(), false)?;
+    let of_load = running.address().port();
+    let root_pid = running.family().map_or(0, |family| family.root_pid);
+    let mut others = observe::listening(root_pid, &ProcSource::default());
+    others.retain(|at| at.port() != of_load);
+    running.stop();
+    let seen = others.first().map(|at| format!("it listens on {at}, too").into());
+    Ok(Some(Check {
+        endpoint: "/metrics",
+        name: "without ADMIN_PORT it listens nowhere else".to_owned(),
+        breach: seen,
+    }))
+}
+
+/// What a target can be asked for in several ways, with each value of the setting that says which: JSON by its framework, digests by
+/// another code, one kind of work or another.
+pub(super) fn other_ways(target: &Target, launch: Launch<'_>, seed: u64) -> Result<Vec<Check>, Unlaunched> {
+    let mut checks = Vec::new();
+    for name in [RENDERING, DIGEST, WORK] {
+        let Some(setting) = target.settings.get(name) else { continue };
+        // What is there by default was asked for before, but for the work.
+        for value in setting.values.iter().filter(|value| name == WORK || **value != setting.default) {
+            let mut settings = BTreeMap::from([(setting.env.clone(), value.clone())]);
+            let kind = WorkKind::from_id(value).filter(|_| name == WORK);
+            if kind == Some(WorkKind::Http) {
+                let backend = kinds::backend().map_err(|error| Unlaunched::Prevented(error.to_string()))?;
+                settings.insert("BACKEND".to_owned(), format!("http://{backend}"));
+            }
+            if kind.is_some() {
+                settings.insert("HANDLER_DELAY".to_owned(), format!("{}ms", DELAY.as_millis()));
+            }
+            let running = launch(&settings, true)?;
+            let place = &Place::new(running.address(), running.tls())
+                .map_err(|error| Unlaunched::Prevented(error.to_string()))?;
+            let tried = match name {
+                RENDERING => RENDERED.map(|rendered| by_the_framework(place, rendered)).into(),
+                DIGEST => digests::digests(place, &data(), seed),
+                _ => kind.map_or(Vec::new(), |kind| kinds::kind(place, kind)),
+            };
+            let with = |check: Check| Check { name: format!("{} ({}={value})", check.name, setting.env), ..check };
+            checks.extend(tried.into_iter().map(with));
+            running.stop();
+        }
+    }
+    Ok(checks)
+}
+
+fn by_the_framework(place: &Place, (endpoint, path, body): (&'static str, &str, &str)) -> Check {
+    let name = format!("GET {path} gives {body:?} as the framework makes it");
+    Check { endpoint, name, breach: rendered(place, path, body) }
+}
