@@ -140,7 +140,11 @@ fn no_specimen(plan: &Draft) -> Option<&'static str> {
 
 /// Open files for the cell that needs most: a network delay has two connections of its own for each of the load's.
 pub(crate) fn reserve(plan: &Draft) -> Result<(), Failure> {
-    let needs = |cell: &CellPlan| (cell.load.connections, if cell.load.network_delay_ns > 0 { 3 } else { 1 });
+    let needs = |cell: &CellPlan| {
+        let beside = cell.beside.as_ref().map_or(0, |beside| beside.connections);
+        let each = if cell.load.network_delay_ns > 0 { 3 } else { 1 };
+        (cell.load.connections.saturating_add(beside), each)
+    };
     let most = plan.cells.iter().map(needs).max_by_key(|(connections, each)| u64::from(*connections) * each);
     let (connections, files_each) = most.unwrap_or((1, 1));
     reserve_files(connections, files_each, "connections = ")

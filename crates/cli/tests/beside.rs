@@ -19,7 +19,7 @@ fn experiment(beside: &str) -> String {
 #[test]
 fn a_load_beside_takes_its_share_of_a_server_that_serves_one_at_a_time() {
     let lab = Lab::new().experiment(experiment("connections = 1"));
-    let run = lab.run(&[]).answers().shows(&["of the load beside, GET /rest/hello, "]);
+    let run = lab.run(&[]).answers().shows(&["beside it GET /rest/hello: "]);
     lab.nothing_is_left();
     let cells = lab.record().analysis()["cells"].clone();
     let of = |on: &str| cells.as_array().unwrap().iter().find(|cell| cell["where"]["beside"] == on).unwrap().clone();
@@ -44,7 +44,7 @@ fn a_load_beside_takes_its_share_of_a_server_that_serves_one_at_a_time() {
 #[test]
 fn a_load_beside_that_gets_nothing_leaves_no_figures_of_what_it_was_to_be_beside() {
     let lab = Lab::new().experiment(experiment("connections = 1, expect_body = 'something else'"));
-    lab.run(&[]).shows(&["the load beside it nothing was answered right in the window"]);
+    lab.run(&[]).shows(&["wrong replies"]);
     lab.nothing_is_left();
     let cells = lab.record().analysis()["cells"].clone();
     let void: Vec<_> = cells.as_array().unwrap().iter().map(|cell| cell["void"].as_u64().unwrap()).collect();
@@ -52,7 +52,20 @@ fn a_load_beside_that_gets_nothing_leaves_no_figures_of_what_it_was_to_be_beside
 }
 
 #[test]
+fn a_load_beside_that_is_asked_more_than_is_answered_voids_its_launches() {
+    // Fifty requests a second are all that the server can do.
+    let lab = Lab::new().experiment(experiment("model = 'open', rate = 200, connections = 4"));
+    lab.run(&[]).shows(&["never sent,"]);
+    lab.nothing_is_left();
+}
+
+#[test]
 fn what_a_load_beside_cannot_be_is_refused() {
+    for (beside, why) in
+        [("connections = 4000000", "open files"), ("connections = 1, rate = 1", "a closed load has no `rate`")]
+    {
+        Lab::new().experiment(experiment(beside)).run(&[]).exits(2).says(&[why]);
+    }
     for (beside, why) in [
         ("rate = 5", "`connections`"),
         ("connections = 1, rate = '50% of closed', model = 'open'", "the load beside has a rate of its own"),

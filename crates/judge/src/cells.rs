@@ -225,7 +225,13 @@ fn beside(records: &Records, index: usize) -> Option<CellBeside> {
     loads().next()?;
     let of = |count: fn(&Accounting) -> u64| sum(loads().map(|load| count(&load.accounting)));
     let asked = [first.method.as_str(), first.path.as_str()].join(" ");
-    Some(CellBeside { asked, scheduled: of(|books| books.scheduled), ok: of(|books| books.ok) })
+    let medians: Vec<f64> = loads().filter_map(|load| load.latency_us.service.as_ref()?.p50).collect();
+    Some(CellBeside {
+        asked,
+        scheduled: of(|books| books.scheduled),
+        ok: of(|books| books.ok),
+        p50_us: records.measured(&medians, Unit::Us),
+    })
 }
 
 /// The launches in which the server fell behind the rate. One that stopped answering is told as that.

@@ -27,7 +27,9 @@ impl Pair<'_> {
         let is_short = |(records, cell): (&Records, usize)| records.short_of(cell, metric) > 0;
         let has_lost = |(records, cell): (&Records, usize)| records.has_lost(cell, metric) > 0;
         let lacks_collections = |(records, cell): (&Records, usize)| records.valid(cell).any(Launch::lacks_collections);
+        let has_beside = |(records, cell): (&Records, usize)| records.plan.cells[cell].beside.is_some();
         let why = match metric {
+            Metric::CpuPerRequest if [self.old, self.new].into_iter().any(has_beside) => Withheld::Beside,
             Metric::CpuPerRequest => Withheld::LittleCpu,
             _ if has_lost(self.old) || has_lost(self.new) => Withheld::Failing,
             Metric::P99 if lacks_collections(self.old) || lacks_collections(self.new) => Withheld::FewCollections,
@@ -55,7 +57,7 @@ impl Pair<'_> {
             match why {
                 Withheld::Definition | Withheld::Rotation => true,
                 Withheld::Zero => records.has_zero(cell, metric),
-                Withheld::LittleCpu | Withheld::FewRequests | Withheld::FewCollections => {
+                Withheld::Beside | Withheld::LittleCpu | Withheld::FewRequests | Withheld::FewCollections => {
                     records.short_of(cell, metric) > 0
                 }
                 Withheld::Failing if records.has_lost(cell, metric) > 0 => true,

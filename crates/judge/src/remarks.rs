@@ -68,6 +68,7 @@ fn no_cpu(cell: &CellAnalysis) -> Option<Blank> {
     Some(match (cell.target_busy, cell.throughput.estimate) {
         (None, _) => Blank::Unwatched,
         (Some(_), Some(0.0)) => Blank::Unserved,
+        (Some(_), _) if cell.beside.is_some() => Blank::Beside,
         (Some(_), _) => Blank::LittleCpu,
     })
 }

@@ -8,7 +8,7 @@ use crate::course::{self, Went};
 use crate::failing::is_unserved;
 use crate::limit::{self, Limit};
 use crate::thresholds::ALLOWED_FAILURES;
-use crate::{growth, hung, invariants, marks, slices};
+use crate::{growth, hung, invariants, marks, silence, slices};
 
 /// The instrument's word on one launch.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,12 +34,28 @@ pub struct TrialJudgement {
     pub void: Option<Reason>,
 }
 
-/// Why a launch is void whose load beside its own came to little: what was to be on the server was not.
-const BESIDE_UNSERVED: &str = "of the load beside it nothing was answered right in the window, or more failed than may";
-
-/// Whether a load got nothing, or too much of it failed.
-fn came_to_little(beside: &Measurement) -> bool {
-    beside.accounting.ok == 0 || beside.accounting.error_share() > ALLOWED_FAILURES
+/// Why a launch is void whose load beside its own came to little: what was to be on the server was not. Of a closed one that waits
+/// for long replies little is known; of what came due all must be answered but for what may fail and what is in flight.
+fn came_to_little(beside: Option<&Measurement>) -> Option<&'static str> {
+    let Some(load) = beside else { return Some("nothing is recorded of the load beside it") };
+    let books = &load.accounting;
+    let awaited = books.scheduled.saturating_sub(books.in_flight_at_end);
+    let lacking = awaited.saturating_sub(books.ok) as f64;
+    if books.ok > books.completed || books.completed > books.scheduled {
+        Some("the books of the load beside it do not balance")
+    } else if books.ok == 0 && books.completed > 0 {
+        Some("the load beside it got wrong replies alone")
+    } else if books.ok == 0 {
+        Some("the load beside it got no whole reply in the window")
+    } else if silence::stopped(load).is_some() {
+        Some("the server stopped answering the load beside it")
+    } else if lacking > ALLOWED_FAILURES * awaited as f64 {
+        Some("more of the load beside it failed, or was never sent, than may fail")
+    } else if load.connections.never_served as f64 > ALLOWED_FAILURES * load.connections.opened as f64 {
+        Some("connections of the load beside it got nothing")
+    } else {
+        None
+    }
 }
 
 impl TrialJudgement {
@@ -74,8 +90,8 @@ pub fn check_trial(cell: &CellPlan, limits: Option<GeneratorLimits>, trial: &Tri
         }
         (failure, Some(measured)) => {
             let mut judgement = judge(&Asked::from(cell).calibrated(limits), measured, trial);
-            let is_alone = cell.beside.is_some() && trial.beside.as_ref().is_none_or(came_to_little);
-            let alone = || is_alone.then(|| Reason::said(TrialStage::Load, BESIDE_UNSERVED.to_owned()));
+            let alone = || cell.beside.as_ref().and_then(|_| came_to_little(trial.beside.as_ref()));
+            let alone = || alone().map(|why| Reason::said(TrialStage::Load, why.to_owned()));
             judgement.void = failure.as_ref().map(failed).or(judgement.void).or_else(alone);
             judgement
         }

@@ -324,7 +324,7 @@ pub struct CellHandshakes {
 }
 
 /// What another load got that was on the target at the same time, over the launches that count.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellBeside {
     /// Method and path of its first request.
     pub asked: String,
@@ -332,6 +332,8 @@ pub struct CellBeside {
     pub scheduled: u64,
     /// Those of them with a right reply by its end.
     pub ok: u64,
+    /// How long half of its replies took at most, over the launches.
+    pub p50_us: Measured,
 }
 
 /// The CPU profiles of a cell's launches.

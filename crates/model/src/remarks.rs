@@ -27,6 +27,8 @@ pub enum Blank {
     Unwatched,
     /// Nothing was served.
     Unserved,
+    /// Another load was on the target, and what each cost is not known.
+    Beside,
     /// The target used too little CPU to count it.
     LittleCpu,
 }

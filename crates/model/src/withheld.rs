@@ -51,6 +51,8 @@ pub enum Withheld {
     Definition,
     /// A launch of one of them has a zero, to which nothing has a ratio.
     Zero,
+    /// Another load was on them at the same time, and what each cost is not known.
+    Beside,
     /// One of them used too little CPU in a window for a figure.
     LittleCpu,
     /// A launch of one of them had too few requests for the quantile.

@@ -149,6 +149,7 @@ pub(crate) fn why_withheld(why: Withheld) -> Option<&'static str> {
         Withheld::AtLeast => "the generator may have been the limit",
         Withheld::AtCeiling => "the handler delay allowed no more",
         Withheld::Edges => "edge effects are as large as the difference",
+        Withheld::Beside => "two loads were on a server",
         Withheld::LittleCpu | Withheld::FewRequests | Withheld::FewCollections => "the windows were too short",
         Withheld::Warming | Withheld::Cold => "a server was not warm yet",
         Withheld::Censored => "requests were unfinished",

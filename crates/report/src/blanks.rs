@@ -71,6 +71,7 @@ fn blank(metric: Metric, blank: Blank) -> String {
         }
         Blank::Unwatched => "the target was not watched".to_owned(),
         Blank::Unserved => "nothing was served in its windows".to_owned(),
+        Blank::Beside => "two loads were on the target, and what each cost is not known".to_owned(),
         Blank::LittleCpu => {
             format!(
                 "the target used less CPU in a window than a figure needs ({LEAST_CPU}): a longer window would show it"

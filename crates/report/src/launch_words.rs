@@ -8,7 +8,7 @@ use model::{
 };
 
 /// What there is to do about a path that answers and does not say that the server is ready.
-const ANOTHER_PATH: &str = "ready = \"/…\" in the file, or --ready, asks for another path; if that is the right reply, ask for it: \
+const ANOTHER_PATH: &str = "--path, or ready = \"/…\" in the file, or --ready, asks for another path; if that is the right reply, ask for it: \
                             expect_status, or --expect-status";
 
 /// Why a target was not loaded, or not to the end.

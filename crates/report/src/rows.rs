@@ -127,7 +127,11 @@ impl Group<'_> {
             let alike = row.conditions.0.is_empty();
             let name = if alike { row.name.join(", ") } else { conditions(&row.conditions) };
             let (ok, scheduled) = (thousands(seen.ok), counted(seen.scheduled, "request", "requests"));
-            Some(format!("{name}: of the load beside, {}, {ok} of {scheduled} were answered right", seen.asked))
+            let p50 = match seen.p50_us.estimate {
+                Some(_) => format!("; half took {} at most", estimate(&seen.p50_us, duration_us)),
+                None => String::new(),
+            };
+            Some(format!("{name}: beside it {}: {ok} of {scheduled} were answered right{p50}", seen.asked))
         })
     }
 

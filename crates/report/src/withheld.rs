@@ -43,6 +43,7 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         Withheld::Rotation => "one was measured in rotation and the other alone".to_owned(),
         Withheld::Definition => "figures of the two count different things under the same name".to_owned(),
         Withheld::Zero => format!("a launch of {who} has a value of zero, so there is no ratio"),
+        Withheld::Beside => format!("two loads were on {who}, and what each cost is not known"),
         Withheld::LittleCpu => {
             format!("{who} used less CPU in a window than a figure needs ({LEAST_CPU})")
         }
@@ -145,7 +146,8 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker, cpus: u
             "fewer other programs on this machine".to_owned()
         }
         // Only another server would settle it.
-        Withheld::Failing
+        Withheld::Beside
+        | Withheld::Failing
         | Withheld::Wrong
         | Withheld::Silent
         | Withheld::Unanswered
