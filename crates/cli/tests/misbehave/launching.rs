@@ -83,7 +83,7 @@ fn a_target_that_cannot_be_launched_ends_the_run_with_its_first_block_unless_the
             "run = '$BOURDON specimen clean'\nready = '/nope'\nready_within = '200ms'",
             "ready",
             &[
-                "it was not ready within 200ms: /nope answers with status 404; ready = \"/…\" in the file, or --ready, asks",
+                "it was not ready within 200ms: /nope answers with status 404; --path, or ready = \"/…\" in the file, or --ready, asks",
                 "    clean listens on",
             ],
         ),
