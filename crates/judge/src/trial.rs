@@ -1,6 +1,6 @@
 use model::{
-    CellPlan, GeneratorLimits, InvariantCheck, LimitCause, MarkNote, Measurement, Reason, TrialFailure, TrialRecord,
-    TrialStage, UnslicedCause, Verdict,
+    CellPlan, GeneratorLimits, InvariantCheck, LimitCause, Load, MarkNote, Measurement, Reason, TrialFailure,
+    TrialRecord, TrialStage, UnslicedCause, Verdict,
 };
 
 use crate::asked::Asked;
@@ -36,10 +36,10 @@ pub struct TrialJudgement {
 
 /// Why a launch is void whose load beside its own came to little: what was to be on the server was not. Of a closed one that waits
 /// for long replies little is known; of what came due all must be answered but for what may fail and what is in flight.
-fn came_to_little(beside: Option<&Measurement>) -> Option<&'static str> {
+fn came_to_little(asked: &Load, beside: Option<&Measurement>) -> Option<&'static str> {
     let Some(load) = beside else { return Some("nothing is recorded of the load beside it") };
     let books = &load.accounting;
-    let awaited = books.scheduled.saturating_sub(books.in_flight_at_end);
+    let awaited = books.scheduled.saturating_sub(in_flight_by_right(asked, load));
     let lacking = awaited.saturating_sub(books.ok) as f64;
     if books.ok > books.completed || books.completed > books.scheduled {
         Some("the books of the load beside it do not balance")
@@ -50,12 +50,20 @@ fn came_to_little(beside: Option<&Measurement>) -> Option<&'static str> {
     } else if silence::stopped(load).is_some() {
         Some("the server stopped answering the load beside it")
     } else if lacking > ALLOWED_FAILURES * awaited as f64 {
-        Some("more of the load beside it failed, or was never sent, than may fail")
+        Some("more of the load beside it failed, hung or was never sent than may fail")
     } else if load.connections.never_served as f64 > ALLOWED_FAILURES * load.connections.opened as f64 {
         Some("connections of the load beside it got nothing")
     } else {
         None
     }
+}
+
+/// Requests that may be in flight at the end: of a closed load all that are, of an open one as many as come due while the slowest
+/// reply is awaited, and what chance adds to that.
+fn in_flight_by_right(asked: &Load, load: &Measurement) -> u64 {
+    let Some(rate_per_s) = asked.rate_per_s() else { return load.accounting.in_flight_at_end };
+    let mean = rate_per_s * load.slowest_reply_s.unwrap_or(0.0);
+    load.accounting.in_flight_at_end.min((mean + 3.0 * mean.sqrt()).ceil() as u64 + 1)
 }
 
 impl TrialJudgement {
@@ -90,7 +98,7 @@ pub fn check_trial(cell: &CellPlan, limits: Option<GeneratorLimits>, trial: &Tri
         }
         (failure, Some(measured)) => {
             let mut judgement = judge(&Asked::from(cell).calibrated(limits), measured, trial);
-            let alone = || cell.beside.as_ref().and_then(|_| came_to_little(trial.beside.as_ref()));
+            let alone = || cell.beside.as_ref().and_then(|asked| came_to_little(asked, trial.beside.as_ref()));
             let alone = || alone().map(|why| Reason::said(TrialStage::Load, why.to_owned()));
             judgement.void = failure.as_ref().map(failed).or(judgement.void).or_else(alone);
             judgement

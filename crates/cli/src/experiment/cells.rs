@@ -114,7 +114,7 @@ impl Ground<'_> {
     fn beside(&self, placed: &Placed) -> Read<Option<&Load>> {
         let wanted = placed.value == Value::Flag(true);
         if wanted && self.beside.is_none() {
-            return Err(Fault::new(placed.span.clone(), "there is no load to put beside")
+            return Err(Fault::new(placed.span.clone(), "`beside` asks for a load that no `[beside]` describes")
                 .help("add `[beside]` with its `path`, and with a `rate` or `connections`"));
         }
         Ok(self.beside.filter(|_| wanted))

@@ -289,3 +289,34 @@ fn connections_that_the_kernel_asked_for_again_are_marked() {
         assert_eq!(note(least_us, Some(p99_us), 80.0), None, "{least_us} {p99_us}");
     }
 }
+
+#[test]
+fn a_load_beside_of_which_some_is_left_without_a_reply_was_not_all_there() {
+    let (mut cell, mut trial) = launch(0, 1_000.0);
+    let beside = |rate_per_s| Load {
+        model: LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant },
+        connections: 50,
+        ..cell.load.clone()
+    };
+    let asked = beside(100.0);
+    cell.beside = Some(asked);
+    let mut of = |ok: u64, slowest_s: f64| {
+        let mut load = trial.measurement.clone().unwrap();
+        load.accounting = Accounting {
+            scheduled: 1_000,
+            sent: 1_000,
+            completed: ok,
+            ok,
+            in_flight_at_end: 1_000 - ok,
+            ..Accounting::default()
+        };
+        (load.slowest_reply_s, load.silences) = (Some(slowest_s), Vec::new());
+        trial.beside = Some(load);
+        check_trial(&cell, None, &trial).void.map(|reason| words(&reason))
+    };
+    assert_eq!(of(1_000, 0.002), None);
+    assert_eq!(of(970, 0.3), None, "as many as come due while a reply is awaited");
+    let never = "more of the load beside it failed, hung or was never sent than may fail";
+    assert!(of(970, 0.002).is_some_and(|said| said.contains(never)), "thirty hang");
+    assert!(of(500, 0.002).is_some_and(|said| said.contains("the load beside it")));
+}
