@@ -11,7 +11,7 @@ use crate::experiment::{self, Source};
 use crate::home::places;
 
 /// Experiments that come with bourdon, by name.
-const SHIPPED: [(&str, &str); 17] = [
+const SHIPPED: [(&str, &str); 20] = [
     ("business-latency", include_str!("../../../experiments/business-latency.toml")),
     ("timeouts", include_str!("../../../experiments/timeouts.toml")),
     ("memory-under-concurrency", include_str!("../../../experiments/memory-under-concurrency.toml")),
@@ -29,6 +29,9 @@ const SHIPPED: [(&str, &str); 17] = [
     ("kinds-of-work", include_str!("../../../experiments/kinds-of-work.toml")),
     ("one-heavy-request", include_str!("../../../experiments/one-heavy-request.toml")),
     ("many-clients", include_str!("../../../experiments/many-clients.toml")),
+    ("slow-dependency", include_str!("../../../experiments/slow-dependency.toml")),
+    ("processors", include_str!("../../../experiments/processors.toml")),
+    ("network-delay", include_str!("../../../experiments/network-delay.toml")),
 ];
 
 /// The names of the shipped experiments.

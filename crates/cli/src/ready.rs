@@ -142,7 +142,9 @@ fn no_specimen(plan: &Draft) -> Option<&'static str> {
 pub(crate) fn reserve(plan: &Draft) -> Result<(), Failure> {
     let needs = |cell: &CellPlan| {
         let beside = cell.beside.as_ref().map_or(0, |beside| beside.connections);
-        let each = if cell.load.network_delay_ns > 0 { 3 } else { 1 };
+        // A backend has a connection for each request that is at work.
+        let backend = u64::from(cell.backend.is_some());
+        let each = backend + if cell.load.network_delay_ns > 0 { 3 } else { 1 };
         (cell.load.connections.saturating_add(beside), each)
     };
     let most = plan.cells.iter().map(needs).max_by_key(|(connections, each)| u64::from(*connections) * each);

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use model::{CellPlan, DelayCeiling, Extent, GeneratorLimits, Load, LoadSpec, Measurement, NS_PER_S};
+use model::{Backend, CellPlan, DelayCeiling, Extent, GeneratorLimits, Load, LoadSpec, Measurement, NS_PER_S};
 
 use crate::thresholds::{AT_CEILING, TIMER_EARLY_S, UNATTAINABLE_RATE_PER_THREAD};
 
@@ -11,6 +11,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) load: &'a Load,
     /// S: handler delay in seconds, 0 when there is none or it is not known.
     pub(crate) handler_delay_s: f64,
+    /// The server that the handlers ask.
+    backend: Option<Backend>,
     /// Threads of the generator that can run at once; none when only the measurement knows.
     generator_threads: Option<u32>,
     /// What one generator thread can do here, where it was calibrated.
@@ -45,18 +47,28 @@ impl<'a> Asked<'a> {
         self.handler_delay_s + self.network_delay_s()
     }
 
-    /// N ÷ that delay in requests a second, which is all that it allows; none without a delay that timers can tell.
+    /// N ÷ that delay in requests a second, which is all that it allows, or what the server allows that the handlers ask; none without a
+    /// delay that timers can tell.
     pub(crate) fn ceiling_per_s(&self) -> Option<f64> {
-        (self.delay_s() > TIMER_EARLY_S).then(|| self.load.slots() / self.delay_s())
+        let of_delay = (self.delay_s() > TIMER_EARLY_S).then(|| self.load.slots() / self.delay_s())?;
+        Some(self.backend_per_s().map_or(of_delay, |of_backend| of_delay.min(of_backend)))
+    }
+
+    /// Requests a second that the server allows which the handlers ask, where it has a limit and its delay is one that timers can tell.
+    fn backend_per_s(&self) -> Option<f64> {
+        self.backend.filter(|_| self.handler_delay_s > TIMER_EARLY_S)?.capacity_per_s()
     }
 
     /// What a load did of that, where it is all.
     pub(crate) fn reached_ceiling(&self, measured: &Measurement) -> Option<DelayCeiling> {
+        let most_per_s = self.ceiling_per_s()?;
+        let is_of_backend = self.backend_per_s() == Some(most_per_s);
         let ceiling = DelayCeiling {
             per_s: completions_per_s(measured),
-            most_per_s: self.ceiling_per_s()?,
+            most_per_s,
             handler_delay_s: self.handler_delay_s,
             network_delay_s: self.network_delay_s(),
+            backend_workers: self.backend.and_then(|backend| backend.workers).filter(|_| is_of_backend),
         };
         (ceiling.per_s > AT_CEILING * ceiling.most_per_s).then_some(ceiling)
     }
@@ -90,7 +102,7 @@ impl<'a> Asked<'a> {
 impl<'a> From<&'a CellPlan> for Asked<'a> {
     fn from(cell: &'a CellPlan) -> Self {
         let handler_delay_s = cell.handler_delay_ns as f64 / NS_PER_S as f64;
-        Asked { load: &cell.load, handler_delay_s, generator_threads: None, limits: None }
+        Asked { load: &cell.load, handler_delay_s, backend: cell.backend, generator_threads: None, limits: None }
     }
 }
 
@@ -99,7 +111,7 @@ impl<'a> From<&'a LoadSpec> for Asked<'a> {
         let distinct = spec.cpus.iter().collect::<BTreeSet<_>>().len();
         let cpus = if distinct == 0 { spec.threads } else { u32::try_from(distinct).unwrap_or(u32::MAX) };
         let generator_threads = Some(spec.threads.min(cpus));
-        Asked { load: &spec.load, handler_delay_s: 0.0, generator_threads, limits: None }
+        Asked { load: &spec.load, handler_delay_s: 0.0, backend: None, generator_threads, limits: None }
     }
 }
 

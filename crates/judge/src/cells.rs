@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Accounting, CellAnalysis, CellBehind, CellBeside, CellCourse, CellHandshakes, CellLatency, CellLoad, CellProfile,
-    CellRemarks, Coldness, Died, Invariant, InvariantCheck, LatencySummary, Launches, LimitCode, Load, Mark, MarkCause,
-    MarkNote, Measured, Measurement, MemoryCount, Metric, NS_PER_S, Observation, Population, Profile, ProfiledBy,
-    ProfiledFunction, RequestLine, Rotated, TlsUse, Unit, WeightedRequest, sum,
+    Accounting, BackendUse, CellAnalysis, CellBehind, CellBeside, CellCourse, CellHandshakes, CellLatency, CellLoad,
+    CellProfile, CellRemarks, Coldness, Died, Invariant, InvariantCheck, LatencySummary, Launches, LimitCode, Load,
+    Mark, MarkCause, MarkNote, Measured, Measurement, MemoryCount, Metric, NS_PER_S, Observation, Population, Profile,
+    ProfiledBy, ProfiledFunction, RequestLine, Rotated, TlsUse, Unit, WeightedRequest, sum,
 };
 
 use crate::asked::Asked;
@@ -84,6 +84,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         behind: behind(records, index),
         handshakes: handshakes(records, index),
         beside: beside(records, index),
+        backend: backend(records, index),
         errors: failing.failed_share,
         failing,
         died: died(records, index),
@@ -231,6 +232,18 @@ fn beside(records: &Records, index: usize) -> Option<CellBeside> {
         scheduled: of(|books| books.scheduled),
         ok: of(|books| books.ok),
         p50_us: records.measured(&medians, Unit::Us),
+    })
+}
+
+/// What the server did that its handlers ask, over the launches that count.
+fn backend(records: &Records, index: usize) -> Option<BackendUse> {
+    let launches = records.valid(index).filter_map(|launch| launch.record.backend);
+    launches.reduce(|all, one| BackendUse {
+        opened: sum([all.opened, one.opened]),
+        connections_max: all.connections_max.max(one.connections_max),
+        at_once_max: all.at_once_max.max(one.at_once_max),
+        replies: sum([all.replies, one.replies]),
+        refused: sum([all.refused, one.refused]),
     })
 }
 

@@ -60,8 +60,11 @@ fn but_for_the_load(levels: &Cell) -> Cell {
 }
 
 /// A closed cell whose delay is long enough to tell, with a throughput. A network delay keeps requests away from the
-/// server, so that any server works on fewer of them at once.
+/// server, so that any server works on fewer of them at once, and so does a backend that has a limit of its own.
 fn plateau(records: &Records, cell: usize) -> Option<Plateau> {
+    if records.plan.cells[cell].backend.is_some_and(|backend| backend.workers.is_some()) {
+        return None;
+    }
     let asked = Asked::from(&records.plan.cells[cell]);
     if !asked.is_closed() || asked.handler_delay_s < FINDING_DELAY_S || asked.network_delay_s() > 0.0 {
         return None;

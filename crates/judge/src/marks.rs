@@ -22,13 +22,16 @@ pub(crate) fn generator(limit: &Limit) -> Option<MarkNote> {
 }
 
 /// Latency figures that one lateness can be held against.
-const LATENCIES: [Metric; 5] = [Metric::P50, Metric::P90, Metric::P99, Metric::P999, Metric::Mean];
+const LATENCIES: [Metric; 7] =
+    [Metric::P50, Metric::P75, Metric::P90, Metric::P95, Metric::P99, Metric::P999, Metric::Mean];
 
 /// Share of the requests that lie above a latency figure; for the mean a hundredth, which is enough to decide it.
 pub(crate) fn share_above(figure: Metric) -> f64 {
     match figure {
         Metric::P50 => 0.5,
+        Metric::P75 => 0.25,
         Metric::P90 => 0.1,
+        Metric::P95 => 0.05,
         Metric::P999 => 0.001,
         _ => 0.01,
     }

@@ -117,6 +117,7 @@ fn closed(cell: &CellPlan) -> CellPlan {
         rate_arrivals: None,
         profile: false,
         beside: None,
+        backend: None,
         census: Some(false),
         ..cell.clone()
     }

@@ -1,6 +1,7 @@
 //! Carries out what a planner asks: builds targets, launches them, loads them, watches them, stops them, and writes
 //! down what was seen. It does not judge.
 
+mod backend;
 mod build;
 mod census;
 mod client;

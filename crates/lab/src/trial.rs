@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,6 +12,7 @@ use model::{
 use observe::Summary;
 use reaper::MORE_PROCESSES;
 
+use crate::backend::{BACKEND, RunningBackend};
 use crate::error::LabError;
 use crate::launch::{LaunchSpec, Launcher, Running, Unlaunched};
 use crate::perf::Perf;
@@ -96,8 +98,8 @@ pub(crate) fn run_launch(
     let began = Timestamp::now();
     let mut waiting = |seen| tell(LaunchEvent::Waiting(first.levels.target(), seen));
     match launch(plan, first, tools, output, stop, &mut waiting) {
-        Ok(running) => {
-            let mut rungs = Rungs { plan, tools, running, began, at_rest: None };
+        Ok((running, backend)) => {
+            let mut rungs = Rungs { plan, tools, running, backend, began, at_rest: None };
             let loaded = rungs.load_all(specs, stop, tell, &mut made);
             if let Some(folder) = rungs.running.stop() {
                 tell(LaunchEvent::Left(first.levels.target(), &folder));
@@ -150,6 +152,7 @@ pub(crate) fn empty_record(cell: &CellPlan, spec: TrialSpec) -> TrialRecord {
         time_to_ready_ms: None,
         measurement: None,
         beside: None,
+        backend: None,
         observation: None,
         failure: None,
         slices: Vec::new(),
@@ -180,6 +183,7 @@ pub(crate) fn cpus_allowed(plan: &Plan, cell: &CellPlan) -> u32 {
     if all.is_empty() { host_cpus() } else { all.len() as u32 }
 }
 
+/// Starts a cell's target, and before it the server that its handlers ask, where there is one.
 pub(crate) fn launch(
     plan: &Plan,
     cell: &CellPlan,
@@ -187,7 +191,7 @@ pub(crate) fn launch(
     output: &Path,
     stop: &AtomicBool,
     waiting: &mut dyn FnMut(Waiting),
-) -> Result<Box<dyn Running>, Unlaunched> {
+) -> Result<(Box<dyn Running>, Option<RunningBackend>), Unlaunched> {
     let name = cell.levels.target();
     let no_target = || Unlaunched::Prevented(format!("the plan has no target `{name}`"));
     let target = plan.target(name).ok_or_else(no_target)?;
@@ -196,17 +200,22 @@ pub(crate) fn launch(
         return Err(Unlaunched::Prevented(why));
     }
     let runtime = target.runtime(&cell.runtime);
+    let backend = cell.backend.map(|backend| RunningBackend::start(backend, &plan.generator.cpus)).transpose();
+    let silent = |error| Unlaunched::Prevented(format!("the server that its handlers ask does not start: {error}"));
+    let backend = backend.map_err(silent)?;
+    let asks = backend.as_ref().map(|backend| (BACKEND.to_owned(), backend.url()));
+    let settings: BTreeMap<String, String> = cell.settings.clone().into_iter().chain(asks).collect();
     let spec = LaunchSpec {
         target,
         binary: tools.prepared.binary(name, &cell.runtime),
         runtime: &runtime,
-        settings: &cell.settings,
+        settings: &settings,
         cpus: &cell.target_cpus,
         tls: cell.tls,
         admin: !cell.without_admin,
         output,
     };
-    tools.launcher.launch(&spec, stop, waiting)
+    Ok((tools.launcher.launch(&spec, stop, waiting)?, backend))
 }
 
 /// Where a cell has a load beside its own, that load, on the last of the generator's CPUs: the first thread has the first.
@@ -238,6 +247,8 @@ struct Rungs<'a> {
     plan: &'a Plan,
     tools: TrialTools<'a>,
     running: Box<dyn Running>,
+    /// The server that its handlers ask.
+    backend: Option<RunningBackend>,
     /// When it was launched.
     began: Timestamp,
     /// What was seen before any load.
@@ -302,6 +313,7 @@ impl Rungs<'_> {
         });
         let mut looks = |samples: &[Sample], start_ns| tell(LaunchEvent::Samples(spec, samples, start_ns));
         let mut seen = watch.stop(&mut *self.running, &loaded, stop, &mut looks);
+        made.record.backend = self.backend.as_ref().map(RunningBackend::seen);
         let (ended, is_whole) = (seen.ended.take(), seen.is_whole);
         let loaded = match beside.transpose() {
             Ok(beside) => {

@@ -3,10 +3,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AbsentTarget, Arm, Cell, CellLaunch, CellQuantile, CellRemarks, Choice, ClaimAnalysis, ClaimChance, Course, Died,
-    Environment, Failing, Finding, InvariantCheck, Launches, MarkNote, Measured, MemoryCount, MemorySlope, Metric,
-    NoProfile, Population, ProfiledBy, ProfiledFunction, RankChance, RankGroup, Reason, RelativeRate, Rotated, Shift,
-    TargetInfo, Why, Withheld, WrongReply,
+    AbsentTarget, Arm, BackendUse, Cell, CellBeside, CellHandshakes, CellLaunch, CellQuantile, CellRemarks, Choice,
+    ClaimAnalysis, ClaimChance, Course, Died, Environment, Failing, Finding, InvariantCheck, Launches, MarkNote,
+    Measured, MemoryCount, MemorySlope, Metric, NoProfile, Population, ProfiledBy, ProfiledFunction, RankChance,
+    RankGroup, Reason, RelativeRate, Rotated, Shift, TargetInfo, Why, Withheld, WrongReply,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
@@ -260,6 +260,9 @@ pub struct CellAnalysis {
     /// The load beside it; null where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<CellBeside>,
+    /// What the server did that its handlers ask, the most at once and the sums of all launches that count; null where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend: Option<BackendUse>,
     /// Share of requests that went wrong.
     pub errors: f64,
     /// That share against what is allowed, and whether content was wrong in any launch.
@@ -308,32 +311,6 @@ pub struct CellBehind {
     pub rate_per_s: f64,
     /// Requests a second sent in that launch.
     pub sent_per_s: f64,
-}
-
-/// The TLS handshakes of a cell's launches, over their whole loads.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CellHandshakes {
-    /// Those that came to their end.
-    pub count: u64,
-    /// Those of them that resumed an earlier session.
-    pub resumed: u64,
-    /// Those that failed.
-    pub failed: u64,
-    /// How long half of them took at most, over the launches.
-    pub p50_us: Measured,
-}
-
-/// What another load got that was on the target at the same time, over the launches that count.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CellBeside {
-    /// Method and path of its first request.
-    pub asked: String,
-    /// Requests that came due in the windows; of a closed load those that were sent.
-    pub scheduled: u64,
-    /// Those of them with a right reply by its end.
-    pub ok: u64,
-    /// How long half of its replies took at most, over the launches.
-    pub p50_us: Measured,
 }
 
 /// The CPU profiles of a cell's launches.

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Extent, LoadModel, Rotation};
+use crate::{Backend, Extent, LoadModel, Rotation};
 
 /// Something of two runs that is not the same, beside the server. `report` has the words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -87,6 +87,8 @@ pub enum Aspect {
     Admin,
     /// The load beside it.
     Beside,
+    /// The server that its handlers ask.
+    Backend,
     /// Whether a census of the target's units is taken.
     Census,
     /// The requests of a load that asks for several; neither side is told.
@@ -130,6 +132,8 @@ pub enum AspectValue {
     Extent(Extent),
     /// Slices of a load that goes round.
     Rotation(Rotation),
+    /// The server that handlers ask.
+    Backend(Backend),
     /// Headers that were sent.
     Headers {
         /// Each with its name and its value, null where that was not kept.

@@ -71,6 +71,12 @@ pub enum Factor {
     Admin,
     /// Whether another load is on it at the same time.
     Beside,
+    /// How long the server takes that its handlers ask.
+    BackendDelay,
+    /// How many requests that one serves at once.
+    BackendWorkers,
+    /// Whether that one refuses where all of these are busy.
+    BackendRefuses,
     /// The setting that says how long its handler waits.
     HandlerDelay,
     /// What it is asked for, and how.
@@ -80,8 +86,22 @@ pub enum Factor {
 impl Factor {
     /// Every factor.
     pub fn all() -> impl Iterator<Item = Factor> {
-        use Factor::{Admin, Beside, HandlerDelay, Profile, Runtime, Target, TargetCpus};
-        let others = [Target, TargetCpus, Runtime, Profile, Admin, Beside, HandlerDelay];
+        use Factor::{
+            Admin, BackendDelay, BackendRefuses, BackendWorkers, Beside, HandlerDelay, Profile, Runtime, Target,
+            TargetCpus,
+        };
+        let others = [
+            Target,
+            TargetCpus,
+            Runtime,
+            Profile,
+            Admin,
+            Beside,
+            BackendDelay,
+            BackendWorkers,
+            BackendRefuses,
+            HandlerDelay,
+        ];
         others.into_iter().chain(LoadKey::ALL.iter().copied().map(Factor::Load))
     }
 
@@ -94,6 +114,9 @@ impl Factor {
             Factor::Profile => "profile",
             Factor::Admin => "admin",
             Factor::Beside => "beside",
+            Factor::BackendDelay => "backend_delay",
+            Factor::BackendWorkers => "backend_workers",
+            Factor::BackendRefuses => "backend_refuses",
             Factor::HandlerDelay => "handler_delay",
             Factor::Load(key) => key.id(),
         }

@@ -272,4 +272,7 @@ pub struct DelayCeiling {
     pub handler_delay_s: f64,
     /// Delay that bourdon adds to the network.
     pub network_delay_s: f64,
+    /// How many requests at once the server allows that the handlers ask, where that is less than the connections do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend_workers: Option<u32>,
 }

@@ -11,8 +11,12 @@ kinds! {
         Mean = "mean",
         /// Median felt latency, µs.
         P50 = "p50",
+        /// 75th percentile, µs.
+        P75 = "p75",
         /// 90th percentile, µs.
         P90 = "p90",
+        /// 95th percentile, µs.
+        P95 = "p95",
         /// 99th percentile, µs.
         P99 = "p99",
         /// 99.9th percentile, µs.
@@ -49,8 +53,14 @@ kinds! {
         Units = "units",
         /// Connections that never got a reply.
         NeverServed = "never_served",
+        /// Most connections to the server that its handlers ask.
+        BackendConnections = "backend_connections",
+        /// Most requests that this server served at once.
+        BackendAtOnce = "backend_at_once",
         /// Garbage collections in the window.
         GcCount = "gc_count",
+        /// Those of them that were of all generations.
+        GcMajor = "gc_major",
         /// Time in the pauses of garbage collection in the window, ms.
         GcPause = "gc_pause",
         /// Share of the CPU profile's samples in the functions that the experiment names, 0 to 1.
@@ -112,7 +122,9 @@ impl Metric {
             Metric::Throughput => "throughput",
             Metric::Mean => "mean latency",
             Metric::P50 => "latency p50",
+            Metric::P75 => "latency p75",
             Metric::P90 => "latency p90",
+            Metric::P95 => "latency p95",
             Metric::P99 => "latency p99",
             Metric::P999 => "latency p99.9",
             Metric::CpuPerRequest => "CPU per request",
@@ -131,7 +143,10 @@ impl Metric {
             Metric::ListenOverflows => "listen overflows",
             Metric::Units => "units of execution",
             Metric::NeverServed => "connections never served",
+            Metric::BackendConnections => "connections to the backend",
+            Metric::BackendAtOnce => "requests at the backend at once",
             Metric::GcCount => "garbage collections",
+            Metric::GcMajor => "major garbage collections",
             Metric::GcPause => "pauses of garbage collection",
             Metric::ProfileShare => "share of the profile",
             Metric::Errors => "errors",
@@ -155,13 +170,18 @@ impl Metric {
             Metric::Threads => Unit::Threads,
             Metric::Processes => Unit::Processes,
             Metric::Units => Unit::Units,
-            Metric::Established | Metric::AcceptQueue | Metric::ListenOverflows | Metric::NeverServed => {
-                Unit::Connections
-            }
-            Metric::GcCount => Unit::Collections,
+            Metric::Established
+            | Metric::AcceptQueue
+            | Metric::ListenOverflows
+            | Metric::NeverServed
+            | Metric::BackendConnections => Unit::Connections,
+            Metric::BackendAtOnce => Unit::RequestsAtOnce,
+            Metric::GcCount | Metric::GcMajor => Unit::Collections,
             Metric::Mean
             | Metric::P50
+            | Metric::P75
             | Metric::P90
+            | Metric::P95
             | Metric::P99
             | Metric::P999
             | Metric::CpuPerRequest
@@ -176,7 +196,7 @@ impl Metric {
 
     /// Whether it is a time that a client waits for its reply.
     pub fn is_latency(self) -> bool {
-        matches!(self, Metric::Mean | Metric::P50 | Metric::P90 | Metric::P99 | Metric::P999)
+        self == Metric::Mean || self.quantile().is_some()
     }
 
     /// Whether it is a rate or a time, which change when something else uses the machine.
@@ -194,7 +214,9 @@ impl Metric {
     pub fn quantile(self) -> Option<f64> {
         Some(match self {
             Metric::P50 => 0.5,
+            Metric::P75 => 0.75,
             Metric::P90 => 0.9,
+            Metric::P95 => 0.95,
             Metric::P99 => 0.99,
             Metric::P999 => 0.999,
             _ => return None,
@@ -222,7 +244,9 @@ impl Metric {
         match self {
             Metric::Mean => latency.mean,
             Metric::P50 => latency.p50,
+            Metric::P75 => latency.p75,
             Metric::P90 => latency.p90,
+            Metric::P95 => latency.p95,
             Metric::P99 => latency.p99,
             Metric::P999 => latency.p999,
             _ => None,
@@ -240,7 +264,7 @@ impl Metric {
         let per_seen = |value: f64| per(value, trial.replies_seen()).filter(|_| trial.beside.is_none());
         match self {
             Metric::Throughput => Some(measured.requests_per_s()),
-            Metric::Mean | Metric::P50 | Metric::P90 | Metric::P99 | Metric::P999 => {
+            Metric::Mean | Metric::P50 | Metric::P75 | Metric::P90 | Metric::P95 | Metric::P99 | Metric::P999 => {
                 measured.latency_us.felt().and_then(|felt| self.of(felt))
             }
             Metric::CpuPerRequest => {
@@ -265,7 +289,10 @@ impl Metric {
             Metric::ListenOverflows => sockets()?.listen_overflows.map(|count| count as f64),
             Metric::Units => seen?.census.as_ref().map(|census| f64::from(census.units)),
             Metric::NeverServed => Some(measured.connections.never_served as f64),
+            Metric::BackendConnections => trial.backend.map(|backend| f64::from(backend.connections_max)),
+            Metric::BackendAtOnce => trial.backend.map(|backend| f64::from(backend.at_once_max)),
             Metric::GcCount => runtime()?.gc_count,
+            Metric::GcMajor => runtime()?.gc_major,
             Metric::GcPause => runtime()?.gc_pause_s.map(|seconds| seconds * 1e3),
             Metric::ProfileShare => seen?.profile.as_ref()?.share,
             // Of what was asked and never ended none has failed so far: how much of it would have is for the judge to doubt.

@@ -83,6 +83,8 @@ pub struct RuntimeSample {
     pub at_ns: u64,
     /// Garbage collections since the start.
     pub gc_count: Option<f64>,
+    /// Those of them that were of all generations, where the runtime has several.
+    pub gc_major: Option<f64>,
     /// Seconds in their pauses since the start.
     pub gc_pause_s: Option<f64>,
     /// Bytes in use on the heap.
@@ -121,6 +123,9 @@ pub struct RuntimeUse {
     pub looks: u32,
     /// Garbage collections in the window.
     pub gc_count: Option<f64>,
+    /// Those of them that were of all generations; none where the runtime has one, of slices, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gc_major: Option<f64>,
     /// Seconds in their pauses in the window.
     pub gc_pause_s: Option<f64>,
     /// Largest heap that was told of.

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Arrivals, Cell, ComparePlan, Fault, GeneratorLimits, Level, Load, Metric, Reason, Rotation, Target, WHOAMI,
+    Arrivals, Backend, Cell, ComparePlan, Fault, GeneratorLimits, Level, Load, Metric, Reason, Rotation, Target, WHOAMI,
 };
 
 /// Schema number of `plan.toml`.
@@ -321,6 +321,9 @@ pub struct CellPlan {
     /// Another load on the target at the same time, of which it is only counted what it got.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Load>,
+    /// The server that its handlers ask; none where they ask none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend: Option<Backend>,
     /// Whether its load is over TLS.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tls: bool,

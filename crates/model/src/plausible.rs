@@ -67,6 +67,7 @@ impl TrialRecord {
         let written = |of: &str, part: serde_json::Result<Value>| bounded(of, &part.unwrap_or_default());
         written("", serde_json::to_value(&self.measurement))?;
         written("beside", serde_json::to_value(&self.beside))?;
+        written("backend", serde_json::to_value(self.backend))?;
         written("observation", serde_json::to_value(&self.observation))?;
         written("slices", serde_json::to_value(&self.slices))
     }

@@ -45,6 +45,8 @@ kinds! {
         Profile = "profile",
         /// Another load is on the target at the same time.
         Beside = "beside",
+        /// Its handlers ask another server.
+        Backend = "backend",
         /// It is counted who serves the connections.
         Census = "census",
         /// The rate is a share of capacity that is not known.

@@ -2,7 +2,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
-use crate::{Cell, Measurement, Observation, Slice, WhyFailed, sum};
+use crate::{BackendUse, Cell, Measurement, Observation, Slice, WhyFailed, sum};
 
 /// Schema number of a line of `trials.jsonl`.
 pub const TRIAL_SCHEMA: &str = "bourdon.trial/3";
@@ -64,6 +64,9 @@ pub struct TrialRecord {
     /// What the engine saw of the load beside it; none where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Measurement>,
+    /// What the server did that its handlers asked; none where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend: Option<BackendUse>,
     /// What was seen of the target.
     pub observation: Option<Observation>,
     /// What went wrong, when something did.

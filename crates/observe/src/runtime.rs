@@ -8,6 +8,11 @@ const GC_COUNT: [&str; 3] =
     ["go_gc_duration_seconds_count", "jvm_gc_pause_seconds_count", "nodejs_gc_duration_seconds_count"];
 const GC_PAUSE: [&str; 3] =
     ["go_gc_duration_seconds_sum", "jvm_gc_pause_seconds_sum", "nodejs_gc_duration_seconds_sum"];
+/// The labels of a collection of all generations. A JVM that has not had one yet tells of none, and then there were none.
+const MAJOR: [(&str, &str); 2] = [
+    ("jvm_gc_pause_seconds_count", "action=\"end of major GC\""),
+    ("nodejs_gc_duration_seconds_count", "kind=\"major\""),
+];
 const UNITS: [&str; 2] = ["go_goroutines", "jvm_threads_live_threads"];
 const LOOP_LAG: [&str; 1] = ["nodejs_eventloop_lag_max_seconds"];
 
@@ -24,11 +29,20 @@ pub fn runtime_sample(text: &str, at_ns: u64) -> RuntimeSample {
     RuntimeSample {
         at_ns,
         gc_count: sum(text, &GC_COUNT, ""),
+        gc_major: major(text),
         gc_pause_s: sum(text, &GC_PAUSE, ""),
         heap_bytes: HEAP.iter().find_map(|(name, label)| sum(text, &[name], label)).map(whole),
         units: sum(text, &UNITS, "").map(whole),
         loop_lag_s: sum(text, &LOOP_LAG, ""),
     }
+}
+
+/// Collections of all generations; none where the runtime does not tell them from others.
+fn major(text: &str) -> Option<f64> {
+    MAJOR.iter().find_map(|(name, label)| {
+        sum(text, &[name], "")?;
+        Some(sum(text, &[name], label).unwrap_or(0.0))
+    })
 }
 
 /// The sum over the lines of any of the names that have the label; none without such a line.
@@ -59,6 +73,7 @@ mod tests {
         let expected = RuntimeSample {
             at_ns: 5,
             gc_count: Some(7.0),
+            gc_major: None,
             gc_pause_s: Some(0.002),
             heap_bytes: Some(2_500_000),
             units: Some(12),
@@ -70,10 +85,12 @@ mod tests {
                    jvm_memory_used_bytes{area=\"heap\",id=\"Eden\"} 100\njvm_memory_used_bytes{area=\"heap\",id=\"Old\"} 50\n\
                    jvm_memory_used_bytes{area=\"nonheap\",id=\"Meta\"} 7\njvm_threads_live_threads 211 1700000000\n";
         let seen = runtime_sample(jvm, 0);
-        assert_eq!((seen.gc_count, seen.heap_bytes, seen.units), (Some(4.0), Some(150), Some(211)));
+        assert_eq!((seen.gc_count, seen.gc_major), (Some(4.0), Some(1.0)));
+        assert_eq!((seen.heap_bytes, seen.units), (Some(150), Some(211)));
         let node = "nodejs_heap_size_used_bytes 9\nnodejs_eventloop_lag_max_seconds 0.25\nnodejs_gc_duration_seconds_count{kind=\"minor\"} 2\n";
         let seen = runtime_sample(node, 0);
         assert_eq!((seen.heap_bytes, seen.loop_lag_s, seen.gc_count), (Some(9), Some(0.25), Some(2.0)));
+        assert_eq!(seen.gc_major, Some(0.0), "young ones alone");
     }
 
     #[test]

@@ -278,6 +278,7 @@ struct RuntimeFigures {
     end_ns: u64,
     seen: RuntimeUse,
     gc_count: Line,
+    gc_major: Line,
     gc_pause_s: Line,
     /// The same two by steps.
     count: Line,
@@ -288,7 +289,16 @@ impl RuntimeFigures {
     fn new(start_ns: u64, end_ns: u64) -> Self {
         let line = || Line::new(vec![start_ns, end_ns]);
         let seen = RuntimeUse::default();
-        RuntimeFigures { start_ns, end_ns, seen, gc_count: line(), gc_pause_s: line(), count: line(), pause: line() }
+        RuntimeFigures {
+            start_ns,
+            end_ns,
+            seen,
+            gc_count: line(),
+            gc_major: line(),
+            gc_pause_s: line(),
+            count: line(),
+            pause: line(),
+        }
     }
 
     fn add(&mut self, told: &RuntimeSample) {
@@ -299,6 +309,7 @@ impl RuntimeFigures {
             let Some(figure) = figure else { continue };
             lines.into_iter().for_each(|line| line.add(told.at_ns, figure));
         }
+        told.gc_major.into_iter().for_each(|count| self.gc_major.add(told.at_ns, count));
         if (self.start_ns..=self.end_ns).contains(&told.at_ns) {
             let seen = &mut self.seen;
             seen.looks += 1;
@@ -310,7 +321,8 @@ impl RuntimeFigures {
 
     fn runtime_use(&self) -> Option<RuntimeUse> {
         let (gc_count, gc_pause_s) = (self.gc_count.growth(), self.gc_pause_s.growth());
-        (self.seen.looks > 0).then_some(RuntimeUse { gc_count, gc_pause_s, ..self.seen })
+        let gc_major = self.gc_major.growth();
+        (self.seen.looks > 0).then_some(RuntimeUse { gc_count, gc_major, gc_pause_s, ..self.seen })
     }
 }
 

@@ -167,10 +167,15 @@ fn in_words(factor: Factor, level: &Level) -> Option<String> {
         }),
         (Factor::Profile, _) => flag("under a CPU profile", "no CPU profile"),
         (Factor::Beside, _) => flag("with the other load beside", "no other load"),
+        (Factor::BackendDelay, _) => Some(format!("backend of {}", short_duration(level.duration_ns()?))),
+        (Factor::BackendWorkers, Level::Integer(count)) => {
+            Some(format!("{} at once", counted(*count, "worker", "workers")))
+        }
+        (Factor::BackendRefuses, _) => flag("others refused", "others wait"),
         (Factor::Admin, _) => flag("with an admin server", "no admin server"),
         (Factor::TargetCpus, Level::Integer(count)) => Some(format!("target on {}", counted(*count, "CPU", "CPUs"))),
         (Factor::TargetCpus, Level::Text(text)) => (text == ALL_CPUS).then(|| "target on all CPUs".to_owned()),
-        (Factor::Target | Factor::Runtime, _) => None,
+        (Factor::Target | Factor::Runtime | Factor::BackendWorkers, _) => None,
         (Factor::Load(key), _) => load_in_words(key, level),
     }
 }

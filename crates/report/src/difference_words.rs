@@ -1,6 +1,6 @@
 //! What differs between two runs beside the server.
 
-use model::{Aspect, AspectValue, Difference, Extent, LoadModel, Rotation, format_duration};
+use model::{Aspect, AspectValue, Backend, Difference, Extent, LoadModel, Rotation, format_duration};
 
 use crate::cpu_words::numbers;
 
@@ -55,6 +55,7 @@ fn aspect(what: &Aspect) -> String {
         Aspect::Profile => "profile",
         Aspect::Admin => "admin server",
         Aspect::Beside => "load beside",
+        Aspect::Backend => "server that handlers ask",
         Aspect::Census => "census",
         Aspect::Mix => "what is asked for",
         Aspect::HttpVersion => "HTTP version",
@@ -78,6 +79,7 @@ fn side(setting: Option<&AspectValue>) -> String {
         Some(AspectValue::Cpus(cpus)) if cpus.is_empty() => "any".to_owned(),
         Some(AspectValue::Cpus(cpus)) => numbers(cpus),
         Some(AspectValue::Time { ns } | AspectValue::Extent(Extent::Window(ns))) => format_duration(*ns),
+        Some(AspectValue::Backend(backend)) => in_words(*backend),
         Some(AspectValue::Load(LoadModel::Closed)) => "closed".to_owned(),
         Some(AspectValue::Load(LoadModel::Open { rate_per_s, arrivals })) => {
             format!("open at {rate_per_s} a second ({arrivals})")
@@ -97,6 +99,12 @@ fn side(setting: Option<&AspectValue>) -> String {
     }
 }
 
+/// `50ms, 10 at once, others refused`.
+fn in_words(Backend { delay_ns, workers, refuses }: Backend) -> String {
+    let workers = workers.map_or(String::new(), |workers| format!(", {workers} at once"));
+    format!("{}{workers}{}", format_duration(delay_ns), if refuses { ", others refused" } else { "" })
+}
+
 fn header((name, value): &(String, Option<String>)) -> String {
     value.as_ref().map_or_else(|| format!("{name} (value not kept)"), |value| format!("{name}: {value}"))
 }
@@ -106,6 +114,8 @@ mod tests {
     use model::Arrivals;
 
     use super::*;
+
+    const BACKEND: &str = r#"{"delay_ns":7,"workers":2,"refuses":true}"#;
 
     const ROTATION: Rotation = Rotation { slice_ns: 1, lead_in_ns: 2, rounds: Some(3) };
 
@@ -128,6 +138,9 @@ mod tests {
         assert_eq!(cpus, "CPUs of the target: old any, new 2 and 3");
         let toolchain = said(Aspect::Toolchain("a".to_owned()), None, Some("go1.26".into()));
         assert_eq!(toolchain, "toolchain of a: old not known, new go1.26");
+        let backend = Backend { delay_ns: 50_000_000, workers: Some(10), refuses: true };
+        let backend = said(Aspect::Backend, Some("none".into()), Some(AspectValue::Backend(backend)));
+        assert_eq!(backend, "server that handlers ask: old none, new 50ms, 10 at once, others refused");
         let headers = |all: &[_]| Some(AspectValue::Headers { headers: all.iter().copied().map(owned).collect() });
         let headers = said(Aspect::Headers, headers(&[]), headers(&HEADERS));
         assert_eq!(headers, "headers: old none, new A (value not kept), B: c");
@@ -144,6 +157,7 @@ mod tests {
             (AspectValue::Time { ns: 7 }, r#"{"ns":7}"#),
             (AspectValue::Load(LoadModel::Closed), r#"{"model":"closed"}"#),
             (AspectValue::Extent(Extent::Window(7)), r#"{"window_ns":7}"#),
+            (AspectValue::Backend(Backend { delay_ns: 7, workers: Some(2), refuses: true }), BACKEND),
             (AspectValue::Rotation(ROTATION), r#"{"slice_ns":1,"lead_in_ns":2,"rounds":3}"#),
             (AspectValue::Headers { headers: HEADERS.map(owned).to_vec() }, r#"{"headers":[["A",null],["B","c"]]}"#),
             ("none".into(), r#""none""#),

@@ -183,6 +183,7 @@ fn too_few(of: &AtOnce) -> String {
 
 fn at_ceiling(ceiling: &DelayCeiling) -> String {
     let delay = match (ceiling.handler_delay_s > 0.0, ceiling.network_delay_s > 0.0) {
+        _ if ceiling.backend_workers.is_some() => "backend",
         (true, true) => "delay of handler and network",
         (false, true) => "network delay",
         _ => "handler delay",
@@ -193,7 +194,11 @@ fn at_ceiling(ceiling: &DelayCeiling) -> String {
 
 /// How a ceiling is reckoned.
 pub(crate) fn formula(ceiling: &DelayCeiling) -> &'static str {
-    if ceiling.network_delay_s > 0.0 { "N ÷ (S + network delay)" } else { "N ÷ S" }
+    match ceiling.backend_workers {
+        Some(_) => "the backend's workers ÷ its delay",
+        None if ceiling.network_delay_s > 0.0 => "N ÷ (S + network delay)",
+        None => "N ÷ S",
+    }
 }
 
 /// When a server gave no reply, and how long.

@@ -104,6 +104,7 @@ fn planned(why: Whole) -> &'static str {
         Whole::NetworkDelay => "the load has a network delay",
         Whole::Profile => "a CPU profile was taken",
         Whole::Beside => "another load was on the target at the same time",
+        Whole::Backend => "its handlers ask another server, which belongs to one launch",
         Whole::Census => "the run counts which threads or processes serve the connections",
         Whole::RateUnknown => "the rate was not known",
         Whole::HandlerDelay => "with a handler delay, slices are not the same load as one long window",

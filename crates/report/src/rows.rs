@@ -135,6 +135,24 @@ impl Group<'_> {
         })
     }
 
+    /// What the server did that the handlers of each row ask, where there was one.
+    pub(crate) fn backends(&self) -> impl Iterator<Item = String> {
+        self.rows.iter().filter_map(|row| {
+            let seen = row.cell.backend.as_ref()?;
+            let name = row.name.join(" · ");
+            let at_once = counted(seen.at_once_max.into(), "request", "requests");
+            let open = counted(seen.connections_max.into(), "connection", "connections");
+            let refused = match seen.refused {
+                0 => String::new(),
+                refused => format!(", and refused {}", thousands(refused)),
+            };
+            let (replies, opened) = (thousands(seen.replies), thousands(seen.opened));
+            Some(format!(
+                "{name}: its backend had {open} at most, served {at_once} at once, {replies} in all over {opened} connections{refused}"
+            ))
+        })
+    }
+
     /// How its launches were made; a sentence, or several where its rows differ.
     pub(crate) fn launched(&self) -> BTreeSet<String> {
         self.rows.iter().map(|row| launched(row.cell)).collect()

@@ -145,6 +145,13 @@ func calling(getenv func(string) string) (kind, error) {
 		return nil, fmt.Errorf("BACKEND=%q is not the address of a server; set it to such as http://127.0.0.1:8080", backend)
 	}
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: mostIdle}}
+	switch body := getenv("HTTP_BODY"); body {
+	case "", "closed":
+	case "left-open":
+		return leaking(client, backend), nil
+	default:
+		return nil, fmt.Errorf("HTTP_BODY=%q is not known; set it to closed or left-open, or leave it unset", body)
+	}
 	return func(ctx context.Context, key int) (string, error) {
 		request, err := http.NewRequestWithContext(ctx, "GET", backend+"/hello/"+strconv.Itoa(key), nil)
 		if err != nil {
@@ -161,6 +168,22 @@ func calling(getenv func(string) string) (kind, error) {
 		}
 		return string(body), err
 	}, nil
+}
+
+// leaking does the same with a mistake: it takes the line and not its end, and
+// never closes what it got. So the connection can serve no other request, and
+// nobody gives it back. (A request that ended with the handler's would be
+// closed by that.)
+func leaking(client *http.Client, backend string) kind {
+	return func(_ context.Context, key int) (string, error) {
+		response, err := client.Get(backend + "/hello/" + strconv.Itoa(key))
+		if err != nil {
+			return "", err
+		}
+		line := make([]byte, max(response.ContentLength-1, 0))
+		_, err = io.ReadFull(response.Body, line)
+		return string(line) + "\n", err
+	}
 }
 
 // valuesOf reads WORK_FILE: a line `key TAB value` for each key, in order.

@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -49,6 +51,39 @@ func TestEachKindGivesItsValue(t *testing.T) {
 	}
 }
 
+// A connection that is left open is not used again.
+func TestABodyLeftOpenKeepsItsConnection(t *testing.T) {
+	var opened atomic.Int32
+	backend := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "hello, 7!\n")
+	}))
+	backend.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	backend.Start()
+	defer backend.CloseClientConnections()
+	for _, body := range []struct {
+		name string
+		want int32
+	}{{"closed", 1}, {"left-open", 3}} {
+		opened.Store(0)
+		doing, err := kindOf(environment(t, "WORK", "http", "BACKEND", backend.URL, "HTTP_BODY", body.name), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if value, err := doing(context.Background(), 7); value != "hello, 7!\n" || err != nil {
+				t.Errorf("%s: %q, %v", body.name, value, err)
+			}
+		}
+		if opened.Load() != body.want {
+			t.Errorf("%s: %d connections, want %d", body.name, opened.Load(), body.want)
+		}
+	}
+}
+
 // The same figures stand in the tests of the other languages.
 func TestComputed(t *testing.T) {
 	for key, want := range map[int]string{1: "3083738941", 1000: "3655363837"} {
@@ -63,6 +98,7 @@ func TestWhatCannotBeUsedIsNamed(t *testing.T) {
 		{"WORK", "play"},
 		{"WORK", "http"},
 		{"WORK", "http", "BACKEND", "localhost"},
+		{"WORK", "http", "BACKEND", "http://127.0.0.1:1", "HTTP_BODY", "lost"},
 		{"WORK_FILE", "/no/where"},
 		{"WORK", "sqlite", "SCRATCH", "/no/where"},
 	} {

@@ -272,6 +272,7 @@ fn trial(path: &Path, saved: Saved, block: u32, plan: &model::Plan) -> Result<Tr
         time_to_ready_ms: None,
         measurement: Some(saved.into()),
         beside: None,
+        backend: None,
         observation: None,
         failure: None,
         slices: Vec::new(),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Arrivals, CURRENT_RUNTIME, Cell, CellPlan, Factor, Level, Setting, WHOAMI, WORK, WorkKind};
 
+use super::backend::Asked;
 use super::diagnostic::{Fault, Read};
 use super::factor::{FactorKind, TARGET, Varied};
 use super::generator::Share;
@@ -63,6 +64,7 @@ impl Ground<'_> {
         let mut settings = BTreeMap::new();
         let mut target_cpus = self.share.target.clone();
         let (mut runtime, mut profile, mut without_admin, mut beside) = (None, false, false, None);
+        let mut asked = Asked::default();
         for (factor, placed) in choice {
             let level = placed.value.level();
             match factor.kind {
@@ -72,6 +74,9 @@ impl Ground<'_> {
                 FactorKind::Profile => profile = placed.value == Value::Flag(true),
                 FactorKind::Admin => without_admin = without(entrant, placed)?,
                 FactorKind::Beside => beside = self.beside(placed)?,
+                FactorKind::BackendDelay | FactorKind::BackendWorkers | FactorKind::BackendRefuses => {
+                    asked.take(factor.kind, placed);
+                }
                 FactorKind::Setting(_) => {
                     let setting = entrant.target.settings.get(&factor.name);
                     setting.map_or(Ok(()), |setting| is_known(setting, &level, placed, entrant))?;
@@ -84,7 +89,10 @@ impl Ground<'_> {
         let runtime = runtime.map_or_else(|| default_runtime(table, entrant), Ok)?;
         self.fill_in(&mut levels, entrant, &load, &runtime);
         let routes = routes(entrant, choice);
-        let handler_delay_ns = handler_delay(entrant, &load, choice, routes.is_some())?;
+        let backend = asked.backend(entrant, work(choice))?;
+        // Where a handler asks a server, it waits for that, unless it is refused.
+        let waited_ns = backend.filter(|backend| !backend.refuses).map_or(0, |backend| backend.delay_ns);
+        let handler_delay_ns = handler_delay(entrant, &load, choice, routes.is_some())?.max(waited_ns);
         let window_ns = self.window(handler_delay_ns + load.network_delay_ns());
         let (rate_share, arrivals) = (load.rate_share(), load.arrivals());
         let rate_arrivals = Some(arrivals).filter(|arrivals| rate_share.is_some() && *arrivals != Arrivals::Constant);
@@ -105,6 +113,7 @@ impl Ground<'_> {
             profile,
             without_admin,
             beside,
+            backend,
             tls,
             tls_resume,
         })
@@ -132,6 +141,8 @@ impl Ground<'_> {
                 Some(FactorKind::Profile) => Some(Value::Flag(false).level()),
                 Some(FactorKind::Admin) => Some(Value::Flag(true).level()),
                 Some(FactorKind::Beside) => Some(Value::Flag(false).level()),
+                // None has its own defaults: most cells have no backend.
+                Some(FactorKind::BackendDelay | FactorKind::BackendWorkers | FactorKind::BackendRefuses) => None,
                 Some(FactorKind::Setting(_)) => {
                     entrant.target.settings.get(&name).and_then(default_value).map(|value| value.level())
                 }
@@ -213,11 +224,16 @@ fn routes(entrant: &Entrant, choice: &[(&Varied, &Placed)]) -> Option<Placed> {
     chosen.or_else(|| default().map(|value| Placed { value, span: entrant.span.clone() }))
 }
 
+/// The kind of work that a target is asked for, where the experiment says which.
+fn work<'a>(choice: &[(&Varied, &'a Placed)]) -> Option<&'a Placed> {
+    choice.iter().find(|(factor, _)| factor.name == WORK).map(|(_, placed)| *placed)
+}
+
 /// Whether a target is asked for work that is not waiting.
 fn works_otherwise(choice: &[(&Varied, &Placed)]) -> bool {
     let is_other =
         |value: &Value| matches!(value, Value::Text(work) if WorkKind::from_id(work) != Some(WorkKind::Sleep));
-    choice.iter().any(|(factor, placed)| factor.name == WORK && is_other(&placed.value))
+    work(choice).is_some_and(|placed| is_other(&placed.value))
 }
 
 /// How long the handler waits on this cell's path, in nanoseconds.

@@ -24,6 +24,12 @@ pub(super) enum FactorKind {
     Admin,
     /// Whether the load of `[beside]` is on the target, too.
     Beside,
+    /// How long the server takes that the target's handlers ask.
+    BackendDelay,
+    /// How many requests that one serves at once.
+    BackendWorkers,
+    /// Whether that one refuses where all of these are busy.
+    BackendRefuses,
     /// A setting that targets declare.
     Setting(SettingKind),
 }
@@ -40,6 +46,9 @@ impl FactorKind {
             Factor::Profile => Some(FactorKind::Profile),
             Factor::Admin => Some(FactorKind::Admin),
             Factor::Beside => Some(FactorKind::Beside),
+            Factor::BackendDelay => Some(FactorKind::BackendDelay),
+            Factor::BackendWorkers => Some(FactorKind::BackendWorkers),
+            Factor::BackendRefuses => Some(FactorKind::BackendRefuses),
             Factor::Load(key) => Some(FactorKind::Load(key)),
             Factor::Target | Factor::HandlerDelay => None,
         }
@@ -56,7 +65,11 @@ impl FactorKind {
             FactorKind::Load(key) => load::value(key, item)?,
             FactorKind::TargetCpus if item.is_whole() => Value::Whole(item.whole(1, "1")?),
             FactorKind::TargetCpus => Value::Text(item.word(&[ALL_CPUS])?.to_owned()),
-            FactorKind::Profile | FactorKind::Admin | FactorKind::Beside => Value::Flag(item.flag()?),
+            FactorKind::Profile | FactorKind::Admin | FactorKind::Beside | FactorKind::BackendRefuses => {
+                Value::Flag(item.flag()?)
+            }
+            FactorKind::BackendDelay => Value::DurationNs(item.duration()?),
+            FactorKind::BackendWorkers => Value::Whole(item.whole(1, "10")?),
             FactorKind::Runtime | FactorKind::Setting(SettingKind::Text) => Value::Text(item.text()?.to_owned()),
             FactorKind::Setting(SettingKind::Duration) => Value::DurationNs(item.duration()?),
             FactorKind::Setting(SettingKind::Integer) => Value::Whole(item.whole(0, "1")?),

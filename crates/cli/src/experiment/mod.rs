@@ -3,6 +3,7 @@
 //! A file is walked by hand, table by table, so that whatever is wrong with it is told with line, column, the
 //! nearest word that would be right, and a cure. What comes out holds no default and no impossible mix any more.
 
+mod backend;
 mod cells;
 mod claims;
 mod diagnostic;

@@ -64,6 +64,7 @@ impl OneLoad<'_> {
             profile: false,
             without_admin: false,
             beside: None,
+            backend: None,
             tls: target.tls.is_some(),
             tls_resume: self.tls_resume,
             census: Some(self.load.mix.first().request.path == WHOAMI),

@@ -151,6 +151,7 @@ fn of_cell(cell: &CellPlan) -> Vec<Said> {
         profile,
         without_admin,
         beside,
+        backend,
         tls,
         tls_resume,
         census: _,
@@ -167,6 +168,7 @@ fn of_cell(cell: &CellPlan) -> Vec<Said> {
         said(Aspect::Profile, *profile),
         said(Aspect::Admin, !without_admin),
         said(Aspect::Beside, beside),
+        said(Aspect::Backend, backend.map_or(NONE.into(), AspectValue::Backend)),
         said(Aspect::Census, cell.takes_census()),
     ];
     of_load(load).into_iter().chain(of_cell).collect()

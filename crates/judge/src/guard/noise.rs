@@ -23,7 +23,8 @@ pub(crate) fn suffers(metric: Metric, load: &Load) -> bool {
 /// nothing of the server, and what queued may time out.
 pub(crate) fn is_bounded(metric: Metric, is_closed: bool) -> bool {
     match metric {
-        Metric::P90 | Metric::P99 | Metric::P999 | Metric::SwitchesPerRequest | Metric::Errors => false,
+        Metric::P75 | Metric::P90 | Metric::P95 | Metric::P99 | Metric::P999 => false,
+        Metric::SwitchesPerRequest | Metric::Errors => false,
         Metric::CpuPerRequest => true,
         // No load is on it yet.
         _ => is_closed || metric.is_before_load(),

@@ -89,6 +89,7 @@ fn in_one_piece(cell: &CellPlan) -> Option<Whole> {
         (load.network_delay_ns > 0, Whole::NetworkDelay),
         (cell.profile, Whole::Profile),
         (cell.beside.is_some(), Whole::Beside),
+        (cell.backend.is_some(), Whole::Backend),
         (cell.takes_census(), Whole::Census),
         (cell.awaits_rate(), Whole::RateUnknown),
     ]

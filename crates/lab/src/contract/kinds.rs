@@ -1,9 +1,5 @@
 //! `/work`: that a target does each kind of work that it says it can.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::time::Duration;
-
 use model::WorkKind;
 
 use super::{Check, DELAY, EARLY, TEXT, Wanted, ask, reply, shortest};
@@ -15,9 +11,6 @@ const ENDPOINT: &str = "/work";
 
 /// What the work `cpu` gives for the first and the last key: 100,000 rounds of a 32-bit xorshift generator.
 const COMPUTED: [(u32, &str); 2] = [(1, "3083738941"), (WORK_KEYS, "3655363837")];
-
-/// How long a client of the stand-in may be silent.
-const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The points of one kind of work.
 pub(super) fn kind(place: &Place, kind: WorkKind) -> Vec<Check> {
@@ -51,36 +44,4 @@ fn waits(place: &Place) -> Check {
 
 fn hello(key: u32) -> String {
     format!("hello, {key}!\n")
-}
-
-/// A stand-in for the other server that the work `http` asks: it answers `/hello/:name` until its process ends.
-///
-/// # Errors
-/// When it cannot listen, or no thread can be had.
-pub(super) fn backend() -> std::io::Result<SocketAddr> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    let address = listener.local_addr()?;
-    std::thread::Builder::new().name("backend".to_owned()).spawn(move || {
-        for stream in listener.incoming().map_while(Result::ok) {
-            // A client that is gone has what it asked for.
-            let _ = answer(&stream);
-        }
-    })?;
-    Ok(address)
-}
-
-/// Answers one request, and closes.
-fn answer(mut stream: &TcpStream) -> std::io::Result<()> {
-    stream.set_read_timeout(Some(TIMEOUT))?;
-    let mut lines = BufReader::new(stream).lines();
-    let first = lines.next().transpose()?.unwrap_or_default();
-    for line in lines {
-        if line?.is_empty() {
-            break;
-        }
-    }
-    let name = first.split(' ').nth(1).and_then(|path| path.strip_prefix("/hello/")).unwrap_or_default();
-    let body = format!("hello, {name}!\n");
-    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n";
-    write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len())
 }

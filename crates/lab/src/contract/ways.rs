@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use model::{DIGEST, RENDERING, Target, WORK, WorkKind};
+use model::{Backend, DIGEST, RENDERING, Target, WORK, WorkKind};
 use observe::ProcSource;
 
 use super::{Check, DELAY, Launch, RENDERED, digests, kinds, rendered};
+use crate::backend::{BACKEND, RunningBackend};
 use crate::furnish::data;
 use crate::launch::Unlaunched;
 use crate::tls::Place;
@@ -39,10 +40,9 @@ pub(super) fn other_ways(target: &Target, launch: Launch<'_>, seed: u64) -> Resu
         for value in setting.values.iter().filter(|value| name == WORK || **value != setting.default) {
             let mut settings = BTreeMap::from([(setting.env.clone(), value.clone())]);
             let kind = WorkKind::from_id(value).filter(|_| name == WORK);
-            if kind == Some(WorkKind::Http) {
-                let backend = kinds::backend().map_err(|error| Unlaunched::Prevented(error.to_string()))?;
-                settings.insert("BACKEND".to_owned(), format!("http://{backend}"));
-            }
+            let backend = (kind == Some(WorkKind::Http)).then(|| RunningBackend::start(Backend::default(), &[]));
+            let backend = backend.transpose().map_err(|error| Unlaunched::Prevented(error.to_string()))?;
+            settings.extend(backend.as_ref().map(|backend| (BACKEND.to_owned(), backend.url())));
             if kind.is_some() {
                 settings.insert("HANDLER_DELAY".to_owned(), format!("{}ms", DELAY.as_millis()));
             }

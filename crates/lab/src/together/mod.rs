@@ -95,7 +95,8 @@ fn start<'a>(
     }
     let mut waiting = |seen| tell(LaunchEvent::Waiting(target, seen));
     match launch(plan, cell, tools, &launching.output, stop, &mut waiting) {
-        Ok(running) => {
+        // What has a backend does not go round.
+        Ok((running, _)) => {
             trial.record.time_to_ready_ms = running.time_to_ready_ms();
             Ok(Some((trial, Some(Member::new(plan, *spec, place, running)))))
         }

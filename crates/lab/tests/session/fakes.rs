@@ -182,6 +182,7 @@ pub(crate) fn cell(target: &str, connections: u32) -> CellPlan {
         profile: false,
         without_admin: false,
         beside: None,
+        backend: None,
         tls: false,
         tls_resume: false,
         census: Some(false),

@@ -35,7 +35,7 @@ fn silence() -> LongSilence {
 }
 
 fn ceiling() -> DelayCeiling {
-    DelayCeiling { per_s: 1.0, most_per_s: 1.0, handler_delay_s: 1.0, network_delay_s: 1.0 }
+    DelayCeiling { per_s: 1.0, most_per_s: 1.0, handler_delay_s: 1.0, network_delay_s: 1.0, backend_workers: None }
 }
 
 pub(crate) fn every_limit() -> Vec<LimitCause> {
@@ -302,6 +302,7 @@ pub(crate) fn every_difference() -> Vec<Difference> {
         Profile,
         Admin,
         Beside,
+        Backend,
         Census,
         Mix,
         HttpVersion,
@@ -316,7 +317,7 @@ pub(crate) fn every_difference() -> Vec<Difference> {
         Bourdon | Cpu | Cpus | Kernel | Governor | Smt | Memory | Sysctl(_) | Toolchain(_) | TargetCpus => {}
         GeneratorThreads | GeneratorCpus | Spin | Ladder | Rotation | Path | Method | Load | Connections => {}
         Pipeline | KeepAlive | TimeOut | Window | NetworkDelay | WarmUp | Tls | TlsResume | Runtime => {}
-        HandlerDelay | RateShare | Arrivals | Profile | Admin | Beside | Census | Mix => {}
+        HandlerDelay | RateShare | Arrivals | Profile | Admin | Beside | Backend | Census | Mix => {}
         HttpVersion | Headers | BodyBytes | ExpectedStatus | ExpectedBody | TlsServerName | TlsTrust => {}
     }
     all.map(|what| Difference { what, old: Some("so".into()), new: None }).into()

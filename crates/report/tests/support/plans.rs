@@ -51,6 +51,7 @@ pub(crate) fn cell(of: &[(&str, &str)], model: LoadModel) -> CellPlan {
         profile: false,
         without_admin: false,
         beside: None,
+        backend: None,
         tls: false,
         tls_resume: false,
         census: Some(false),

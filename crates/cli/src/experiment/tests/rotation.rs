@@ -82,6 +82,7 @@ fn which_shipped_experiments_rotate() {
         "kinds-of-work",
         "one-heavy-request",
         "many-clients",
+        "slow-dependency",
     ] {
         assert_eq!(of(name), quick_too("not asked for"), "{name}");
     }

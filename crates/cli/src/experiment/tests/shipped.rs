@@ -157,20 +157,20 @@ fn the_targets_are_read() {
 #[test]
 fn business_latency_in_full() {
     let plan = business_latency(false);
-    assert_eq!((plan.name.as_str(), plan.cells.len(), plan.claims.len()), ("business-latency", 18, 7));
+    assert_eq!((plan.name.as_str(), plan.cells.len(), plan.claims.len()), ("business-latency", 18, 8));
     assert_eq!(plan.factors, ["target", "handler_delay", "connections"]);
-    assert_eq!((plan.blocks.min, plan.blocks.max, plan.precision, plan.margin), (6, 7, 0.03, 0.05));
+    assert_eq!((plan.blocks.min, plan.blocks.max, plan.precision, plan.margin), (6, 6, 0.03, 0.05));
     assert!(plan.claims.iter().all(|claim| claim.not_testable.is_none()));
     assert_eq!(plan.cells[0].load.mix.first().expect.body.as_deref(), Some(b"Hello world".as_slice()));
     let published: Vec<Option<f64>> =
         plan.claims.iter().map(|claim| claim.published_value.map(|value| (value * 1e3).round() / 1e3)).collect();
-    assert_eq!(published, [Some(0.01), Some(0.011), Some(0.825), Some(5.1), Some(10.3), Some(0.999), None]);
+    assert_eq!(published, [Some(0.01), Some(0.011), Some(0.825), Some(5.1), Some(10.3), Some(0.999), None, Some(1.0)]);
 }
 
 #[test]
 fn business_latency_in_the_quick_form() {
     let plan = business_latency(true);
-    assert_eq!((plan.cells.len(), plan.targets.len(), plan.blocks.max), (10, 3, 6));
+    assert_eq!((plan.cells.len(), plan.targets.len(), plan.blocks.max), (11, 3, 6));
     assert!(plan.claims.iter().all(|claim| claim.not_testable.is_none()), "every claim is tried in the quick form");
     for claim in &plan.claims {
         judge::resolve_claim(&plan, claim).unwrap_or_else(|error| panic!("{}: {error}", claim.name));
