@@ -189,6 +189,7 @@ fn spec(args: &LoadArgs, url: &Url) -> Result<LoadSpec, Failure> {
         sources: args.source.clone(),
         tls: tls(args, url)?,
         spin: args.spin,
+        quick_ack: args.quick_ack,
         address: url.resolve()?,
     })
 }

@@ -143,6 +143,24 @@ fn the_first_wrong_reply_is_shown_against_what_was_expected() {
 }
 
 #[test]
+fn replies_that_wait_for_an_acknowledgement_are_suspected_and_a_quick_one_proves_it() {
+    let specimen = Specimen::start(Settings { every: 1, ..Settings::new(Kind::SplitReply) });
+    let asked = ["-n", "60", "-c", "2"];
+    let slow = load(&specimen.url(), &asked);
+    assert!(slow.document().get("validity/suspicions/0/delayed-ack").is_object());
+    let said = bourdon(&[&["load", &specimen.url()], &asked[..]].concat());
+    let words = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("consistent with a server that writes") && words.contains("--quick-ack"), "{said:?}");
+    let quick = load(&specimen.url(), &[&asked[..], &["--quick-ack"]].concat());
+    assert!(quick.document().get("validity/suspicions").is_null());
+    let took = |document: &Document| document.get("latency_us/service/p50").as_f64().unwrap();
+    assert!(took(&quick.document()) < took(&slow.document()) / 4.0, "{quick:?}");
+    drop(specimen);
+    let whole = load(&Specimen::of(Kind::Clean).url(), &asked).document();
+    assert!(whole.get("validity/suspicions").is_null());
+}
+
+#[test]
 fn where_nobody_listens_the_load_ends_with_its_warm_up() {
     for how in [&[][..], &["--no-keepalive"], &["-R", "500"], &["-t", "2"]] {
         let closed = Closed::port();

@@ -201,7 +201,7 @@ fn open_all<'a: 'b, 'b, P: Protocol + 'b>(
     let open = |(spec, secure): (&'a LoadSpec, &Option<Secure>)| {
         let task = Task { spec, thread, stop, lost };
         let (slots, protocol, clock) = (task.slots(), speak(spec, thread), MonotonicClock);
-        let wire = TcpWire::new(spec.address, &spec.sources, slots)?;
+        let wire = TcpWire::new(spec.address, &spec.sources, slots, spec.quick_ack)?;
         let seat: Box<dyn Seat<'b> + 'b> = match secure {
             None => Box::new(Resting::opened(task, protocol, wire, clock)?),
             Some(secure) => {

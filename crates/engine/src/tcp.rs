@@ -25,14 +25,15 @@ const PORTS_TRIED: usize = 16;
 pub(crate) struct TcpWire {
     address: SocketAddr,
     sources: Vec<Source>,
+    quick_ack: bool,
     epoll: OwnedFd,
     sockets: Vec<Option<OwnedFd>>,
     events: Vec<epoll::Event>,
 }
 
 impl TcpWire {
-    /// A wire with `slots` closed slots to one address, from `sources` in turn.
-    pub(crate) fn new(address: SocketAddr, sources: &[IpAddr], slots: u32) -> Result<Self, Errno> {
+    /// A wire with `slots` closed slots to one address, from `sources` in turn; whether it acknowledges at once what comes.
+    pub(crate) fn new(address: SocketAddr, sources: &[IpAddr], slots: u32, quick_ack: bool) -> Result<Self, Errno> {
         let any = if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
         let sources = if sources.is_empty() { &[any][..] } else { sources };
         let range = local_port_range();
@@ -40,6 +41,7 @@ impl TcpWire {
         Ok(Self {
             address,
             sources: sources.iter().map(|ip| Source { ip: *ip, ports: ports() }).collect(),
+            quick_ack,
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
             sockets: (0..slots).map(|_| None).collect(),
             events: Vec::with_capacity(EDGES_PER_WAIT),
@@ -78,6 +80,12 @@ impl TcpWire {
         }
     }
 
+    /// Asks once more, where it is asked at all: a kernel forgets it when it sends.
+    #[inline]
+    fn acknowledge_at_once(&self, slot: u32) -> Result<(), Errno> {
+        if self.quick_ack { sockopt::set_tcp_quickack(self.socket(slot)?, true) } else { Ok(()) }
+    }
+
     fn socket(&self, slot: u32) -> Result<&OwnedFd, Errno> {
         self.sockets[slot as usize].as_ref().ok_or(Errno::NOTCONN)
     }
@@ -97,11 +105,14 @@ impl Wire for TcpWire {
     }
 
     fn send(&mut self, slot: u32, bytes: &[u8]) -> Result<usize, Errno> {
-        rustix::net::send(self.socket(slot)?, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)
+        let sent = rustix::net::send(self.socket(slot)?, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)?;
+        self.acknowledge_at_once(slot)?;
+        Ok(sent)
     }
 
     fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> Result<Received, Errno> {
         let (bytes, _) = rustix::net::recv(self.socket(slot)?, &mut *buffer, RecvFlags::DONTWAIT)?;
+        self.acknowledge_at_once(slot)?;
         Ok(Received { bytes, more: bytes == buffer.len() })
     }
 

@@ -50,6 +50,7 @@ mod simulation;
 mod slices;
 pub mod statistics;
 mod steps;
+mod suspicion;
 #[cfg(test)]
 mod testing;
 pub mod thresholds;

@@ -1,7 +1,7 @@
 use model::{GeneratorLimits, InvariantCheck, LimitCause, LimitCode, LoadSpec, Measurement, Reason, Validity, Verdict};
 
 use crate::asked::Asked;
-use crate::{course, failing, hung, invariants, limit, marks, silence};
+use crate::{course, failing, hung, invariants, limit, marks, silence, suspicion};
 
 /// Judges a single load, of whose target nothing is known but its replies.
 ///
@@ -24,7 +24,12 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
     }
     let failing = failing::failing(&asked, [measured], allowed);
     if measured.interrupted && measured.window_s == 0.0 {
-        return Validity { verdict, reasons: vec![LimitCause::Interrupted { after_s: 0.0 }.into()], failing };
+        return Validity {
+            verdict,
+            reasons: vec![LimitCause::Interrupted { after_s: 0.0 }.into()],
+            suspicions: Vec::new(),
+            failing,
+        };
     }
     // One that stopped is told so already.
     let is_served = failing.stopped_at_s.is_none() && failing.unserved == 0;
@@ -44,7 +49,8 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
     if measured.interrupted {
         reasons.push(LimitCause::Interrupted { after_s: measured.window_s }.into());
     }
-    Validity { verdict, reasons, failing }
+    let suspicions = if verdict == Verdict::Void { Vec::new() } else { suspicion::of_load(spec, measured) };
+    Validity { verdict, reasons, suspicions, failing }
 }
 
 #[cfg(test)]

@@ -32,6 +32,13 @@ pub const IN_FLIGHT_TOLERANCE: f64 = 0.01;
 /// clock stamps decide.
 pub const IN_FLIGHT_ABSOLUTE_S: f64 = 0.001;
 
+/// How long Linux waits with an acknowledgement for something to send along, in µs: 40 ms at least (`TCP_DELACK_MIN`), and a tick
+/// or two of its clock more.
+pub const DELAYED_ACK_US: std::ops::RangeInclusive<f64> = 38_000.0..=55_000.0;
+
+/// Bytes of a reply above which its body may as well take so long to send.
+pub const SHORT_REPLY_BYTES: f64 = 65_536.0;
+
 /// Share of a figure below which a change of it is not seen: what three significant digits resolve at worst.
 pub(crate) const RESOLVED: f64 = 0.001;
 

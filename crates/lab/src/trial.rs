@@ -397,6 +397,7 @@ pub(crate) fn load_spec(plan: &Plan, spec: &TrialSpec, running: &dyn Running, wa
         threads: plan.generator.threads.min(load.connections),
         cpus: plan.generator.cpus.clone(),
         spin: plan.generator.spin,
+        quick_ack: false,
         seed: seed_of(plan.seed, spec.block.into()),
         load,
     }

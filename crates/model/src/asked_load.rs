@@ -44,6 +44,9 @@ pub struct AskedLoad {
     pub cpus: Vec<u32>,
     /// Whether they polled.
     pub spin: Option<bool>,
+    /// Whether what the server sent was acknowledged at once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quick_ack: bool,
     /// From which arrivals and what is drawn of a mix follow.
     pub seed: u64,
 }

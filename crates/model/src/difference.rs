@@ -69,6 +69,8 @@ pub enum Aspect {
     NetworkDelay,
     /// Load before the window.
     WarmUp,
+    /// Whether what the server sends is acknowledged at once.
+    QuickAck,
     /// Whether TLS is spoken.
     Tls,
     /// Whether TLS sessions are resumed.

@@ -62,6 +62,7 @@ mod shift;
 mod sound;
 mod stacks;
 mod stirred;
+mod suspicion;
 mod target;
 mod timeline;
 mod tls;
@@ -136,6 +137,7 @@ pub use shift::{QuantileShift, Shift};
 pub use sound::{LONGEST_SLICE_NS, RATES_PER_S};
 pub use stacks::{NOT_TOLD, StackNode};
 pub use stirred::{GOLDEN, seed_of, stirred};
+pub use suspicion::Suspicion;
 pub use target::*;
 pub use timeline::{
     BUCKETS_PER_DECADE, LatencyCounts, Timeline, TimelineStep, Trace, TraceLook, bucket_from_us, latency_bucket,

@@ -209,6 +209,9 @@ pub struct LoadSpec {
     pub cpus: Vec<u32>,
     /// Whether a thread watches the clock instead of sleeping until the next request is due: it burns its CPU.
     pub spin: bool,
+    /// Whether what the server sends is acknowledged at once, for as long as the kernel lets that be asked: by itself it waits up to 40 ms
+    /// for something to send along.
+    pub quick_ack: bool,
     /// Seed of Poisson arrivals, and of which request of a mix comes when.
     pub seed: u64,
 }

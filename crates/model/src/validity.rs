@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::Reason;
+use crate::{Reason, Suspicion};
 
 /// Whether the instrument vouches for a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +21,9 @@ pub struct Validity {
     pub verdict: Verdict,
     /// Why; also for a valid closed run, where the reason says what the limit was.
     pub reasons: Vec<Reason>,
+    /// What it is consistent with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suspicions: Vec<Suspicion>,
     /// How the server did, which the instrument's word is not about.
     #[serde(default)]
     pub failing: Failing,

@@ -46,6 +46,7 @@ fn aspect(what: &Aspect) -> String {
         Aspect::Window => "window",
         Aspect::NetworkDelay => "network delay",
         Aspect::WarmUp => "warm-up",
+        Aspect::QuickAck => "acknowledged at once",
         Aspect::Tls => "TLS",
         Aspect::TlsResume => "TLS sessions resumed",
         Aspect::Runtime => "runtime",

@@ -61,6 +61,7 @@ mod run_markdown;
 mod run_text;
 mod said;
 mod spark;
+mod suspicion_words;
 mod table;
 mod ties;
 mod verdicts;

@@ -178,6 +178,7 @@ fn asked(spec: &LoadSpec) -> AskedLoad {
         threads,
         cpus,
         spin,
+        quick_ack,
         seed,
     } = spec;
     // A load by itself has no network delay.
@@ -210,6 +211,7 @@ fn asked(spec: &LoadSpec) -> AskedLoad {
         threads: *threads,
         cpus: cpus.clone(),
         spin: Some(*spin),
+        quick_ack: *quick_ack,
         seed: *seed,
     }
 }

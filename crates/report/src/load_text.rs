@@ -10,6 +10,7 @@ use crate::gap::gap;
 use crate::page::{Page, Style, Tint, join, unbroken};
 use crate::plain::shortened;
 use crate::reason_words::{imbalance_words, reason_words, with_cure};
+use crate::suspicion_words::suspicion_words;
 use crate::words::{errno, late_words, members_words, words};
 use crate::wrong_reply::sentence;
 use crate::{spark, table};
@@ -202,6 +203,9 @@ fn headline(page: &mut Page, validity: &Validity, measured: &Measurement) {
     }
     if let Some(text) = gap(validity, measured) {
         page.paragraph(0, Tint::Unsure, &text);
+    }
+    for suspicion in &validity.suspicions {
+        page.paragraph(0, Tint::Unsure, &format!("{}.", suspicion_words(suspicion)));
     }
     errors(page, validity, measured);
     reasons(page, validity);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{
     Analysis, Calibration, CellAnalysis, CellProfile, ClaimAnalysis, CompareAnalysis, ComparedCell, Died, Difference,
     Finding, InvariantCheck, MarkNote, NoProfile, NotServed, Reason, RelativeRate, RepeatedBlock, Rotated,
-    SessionAnalysis, Validity, VoidTrial,
+    SessionAnalysis, Suspicion, Validity, VoidTrial,
 };
 use serde::Serialize;
 
@@ -16,6 +16,7 @@ use crate::mark_words::note_words;
 use crate::ordered_json::Json;
 use crate::profile_words::no_profile_words;
 use crate::reason_words::{breach_words, not_served, reason_words, why_words};
+use crate::suspicion_words::suspicion_words;
 use crate::to_json;
 use crate::words::finding_title;
 
@@ -53,6 +54,7 @@ sentences! {
     Died => |died: &Died| failed_words(&died.why),
     NoProfile => no_profile_words,
     Finding => finding_title,
+    Suspicion => suspicion_words,
 }
 
 /// Which fields of a part of a document have words, or parts that have; behind the semicolon all that have none. A new field does
@@ -91,7 +93,7 @@ parts! {
     SessionAnalysis { repeated, marks; itself, cpus }
     VoidTrial { reason; id, arm, block, twin, levels }
     RelativeRate { without, at_least; conditions, rate_per_s, closed_per_s }
-    Validity { reasons; verdict, failing }
+    Validity { reasons, suspicions; verdict, failing }
     Calibration {
         beyond;
         schema, measured_at, instrument, responder_cpu, generator_cpu, clock, sleep, ceilings, rates, limits

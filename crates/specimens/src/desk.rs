@@ -202,6 +202,8 @@ impl Desk {
         let (bytes, ending) = match action {
             Action::Reply | Action::RepeatedReply => (proper.whole(), None),
             Action::WrongBody => (self.replies.wrong(job.page, job.close).whole(), None),
+            // What could not be sent before the body goes with it.
+            Action::SplitReply => (proper.pieces().1, None),
             Action::NoContent => (self.replies.no_content(job.close).whole(), None),
             Action::BodyAfterNoContent => (self.replies.body_after_no_content(job.close).whole(), None),
             Action::Unavailable => (self.replies.unavailable(job.close).whole(), None),
@@ -216,6 +218,11 @@ impl Desk {
         };
         let logged = if action == Action::IdleClose { Action::Reply } else { action };
         self.log.record(conn.ticket.serial, logged);
+        if action == Action::SplitReply {
+            conn.output.extend_from_slice(proper.pieces().0);
+            // Fails only on a connection that is gone already, which the next read finds out.
+            let _ = conn.flush();
+        }
         conn.output.extend_from_slice(bytes);
         if action == Action::RepeatedReply {
             conn.output.extend_from_slice(bytes);

@@ -41,6 +41,8 @@ pub enum Kind {
     Unavailable,
     /// A proper reply and the same again, for which nobody asked.
     RepeatedReply,
+    /// A proper reply in two writes, with Nagle's algorithm on.
+    SplitReply,
     /// Every outcome, drawn at random from a seed.
     Mixed,
     /// The work of all requests, done together once nobody asks any more.
@@ -67,7 +69,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of declaration.
-    pub const ALL: [Kind; 28] = [
+    pub const ALL: [Kind; 29] = [
         Kind::Clean,
         Kind::Serialised,
         Kind::Pool,
@@ -85,6 +87,7 @@ impl Kind {
         Kind::BodyAfterNoContent,
         Kind::Unavailable,
         Kind::RepeatedReply,
+        Kind::SplitReply,
         Kind::Mixed,
         Kind::Deferred,
         Kind::Restless,
@@ -118,6 +121,7 @@ impl Kind {
             Kind::BodyAfterNoContent => "body-after-no-content",
             Kind::Unavailable => "unavailable",
             Kind::RepeatedReply => "repeated-reply",
+            Kind::SplitReply => "split-reply",
             Kind::Mixed => "mixed",
             Kind::Deferred => "deferred",
             Kind::Restless => "restless",
@@ -157,6 +161,7 @@ impl Kind {
             Kind::BodyAfterNoContent => "every EVERY-th reply is a 204 with a body behind it",
             Kind::Unavailable => "every EVERY-th reply is a 503",
             Kind::RepeatedReply => "every EVERY-th reply is sent twice",
+            Kind::SplitReply => "every EVERY-th reply is sent in two writes, with Nagle's algorithm on",
             Kind::Mixed => "draws each request's outcome from SEED: 60 % replies, 4 % of each defect",
             Kind::Deferred => "answers at once and does the WORK of all requests IDLE_FOR after the last",
             Kind::Restless => "computes for a fifth of the time while nobody asks for anything",
@@ -198,6 +203,7 @@ impl Kind {
             Kind::BodyAfterNoContent => Action::BodyAfterNoContent,
             Kind::Unavailable => Action::Unavailable,
             Kind::RepeatedReply => Action::RepeatedReply,
+            Kind::SplitReply => Action::SplitReply,
         })
     }
 }

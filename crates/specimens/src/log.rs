@@ -39,11 +39,13 @@ pub enum Action {
     Unavailable,
     /// A proper reply, twice.
     RepeatedReply,
+    /// A proper reply, in two writes.
+    SplitReply,
 }
 
 impl Action {
     /// Every action, in the order of declaration.
-    pub const ALL: [Action; 14] = [
+    pub const ALL: [Action; 15] = [
         Action::Reply,
         Action::WrongBody,
         Action::ResetBeforeReply,
@@ -58,6 +60,7 @@ impl Action {
         Action::BodyAfterNoContent,
         Action::Unavailable,
         Action::RepeatedReply,
+        Action::SplitReply,
     ];
 
     /// The kebab-case name, as it stands in a log file.
@@ -77,6 +80,7 @@ impl Action {
             Action::BodyAfterNoContent => "body-after-no-content",
             Action::Unavailable => "unavailable",
             Action::RepeatedReply => "repeated-reply",
+            Action::SplitReply => "split-reply",
         }
     }
 

@@ -29,6 +29,11 @@ impl Reply {
         &self.bytes
     }
 
+    /// Head and body, each by itself.
+    pub(crate) fn pieces(&self) -> (&[u8], &[u8]) {
+        self.bytes.split_at(self.head)
+    }
+
     /// The first half of the head.
     pub(crate) fn half_head(&self) -> &[u8] {
         &self.bytes[..self.head / 2]

@@ -50,6 +50,7 @@ pub(crate) struct EventLoop {
     _wake: Arc<OwnedFd>,
     conns: Connections,
     accepted: u64,
+    nodelay: bool,
     accept_from: Option<u64>,
     /// How long a connection may go unused, and when that is looked at next; nanoseconds.
     unused: Option<(u64, u64)>,
@@ -72,6 +73,7 @@ impl EventLoop {
             _wake: wake,
             conns: Connections::default(),
             accepted: 0,
+            nodelay: settings.kind != Kind::SplitReply,
             accept_from: None,
             unused: (settings.kind == Kind::IdleTimeout).then(|| (clock::nanos(settings.idle_for), 0)),
             desk: Desk::new(settings, log),
@@ -178,7 +180,7 @@ impl EventLoop {
     fn open(&mut self, socket: OwnedFd) {
         self.accepted += 1;
         // Fails only on a connection that is gone already, which the first read finds out.
-        let _ = sockopt::set_tcp_nodelay(&socket, true);
+        let _ = sockopt::set_tcp_nodelay(&socket, self.nodelay);
         let conn = self.conns.insert(self.accepted, |ticket| Conn::new(socket, ticket));
         let ticket = conn.ticket;
         let added = epoll::add(&self.epoll, &*conn, EventData::new_u64(ticket.token()), conn.interest);

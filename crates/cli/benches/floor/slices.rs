@@ -100,6 +100,7 @@ impl Bench {
             sources: vec![source.into()],
             tls: None,
             spin: false,
+            quick_ack: false,
         }
     }
 }

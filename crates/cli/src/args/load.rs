@@ -138,6 +138,10 @@ pub(crate) struct LoadArgs {
     #[arg(long, requires = "rate")]
     pub(crate) spin: bool,
 
+    /// Acknowledge at once what the server sends, and not up to 40 ms later: shows whether that is what its replies wait for
+    #[arg(long)]
+    pub(crate) quick_ack: bool,
+
     /// Write per-second histograms to this file (HdrHistogram V2 interval log, values in 100 ns)
     #[arg(long, value_name = "FILE", value_parser = file_name)]
     pub(crate) histogram_log: Option<PathBuf>,

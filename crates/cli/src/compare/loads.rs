@@ -320,6 +320,7 @@ mod tests {
             threads: 1,
             cpus: Vec::new(),
             spin: false,
+            quick_ack: false,
             seed: 42,
         }
     }

@@ -156,6 +156,7 @@ mod tests {
             sources: vec![],
             tls: None,
             spin: false,
+            quick_ack: false,
         }
     }
 

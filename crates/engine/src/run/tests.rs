@@ -95,6 +95,7 @@ fn a_thread_that_is_lost_under_load_ends_the_load_of_the_others() {
         threads: 2,
         cpus: vec![],
         spin: false,
+        quick_ack: false,
         seed: 1,
     };
     let stop = AtomicBool::new(false);

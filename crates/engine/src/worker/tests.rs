@@ -49,6 +49,7 @@ fn spec(rate_per_s: f64, arrivals: Arrivals, extent: Extent, threads: u32) -> Lo
         sources: Vec::new(),
         tls: None,
         spin: false,
+        quick_ack: false,
     }
 }
 

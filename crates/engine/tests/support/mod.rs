@@ -42,6 +42,7 @@ pub(crate) fn spec(model: LoadModel, connections: u32, window_ns: u64) -> LoadSp
         sources: vec![],
         tls: None,
         spin: false,
+        quick_ack: false,
     }
 }
 

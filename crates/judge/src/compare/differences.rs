@@ -219,6 +219,7 @@ fn of_asked(asked: &AskedLoad) -> Vec<Said> {
         threads,
         cpus,
         spin,
+        quick_ack,
         // Each load draws anew.
         seed: _,
     } = asked;
@@ -238,6 +239,7 @@ fn of_asked(asked: &AskedLoad) -> Vec<Said> {
         said(Aspect::GeneratorThreads, u64::from(*threads)),
         said(Aspect::GeneratorCpus, AspectValue::Cpus(cpus.clone())),
         (Aspect::Spin, spin.map(AspectValue::from)),
+        said(Aspect::QuickAck, *quick_ack),
         said(Aspect::Tls, tls.is_some()),
     ];
     let expected = expect.iter().flat_map(of_asked_reply);

@@ -37,6 +37,7 @@ fn closed() -> LoadSpec {
         sources: vec![],
         tls: None,
         spin: false,
+        quick_ack: false,
     }
 }
 

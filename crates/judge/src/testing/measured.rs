@@ -22,6 +22,7 @@ pub(crate) fn load_spec(load: Load) -> LoadSpec {
         threads: 1,
         cpus: Vec::new(),
         spin: false,
+        quick_ack: false,
         seed: 42,
     }
 }

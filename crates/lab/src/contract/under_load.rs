@@ -132,6 +132,7 @@ fn load(
         sources: Vec::new(),
         tls: tls.cloned(),
         spin: false,
+        quick_ack: false,
     };
     let output = engine::run(&spec, RunOptions::default(), stop, &mut |_| {});
     output.map(|output| output.measurement).map_err(|error| error.to_string())

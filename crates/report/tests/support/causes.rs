@@ -303,6 +303,7 @@ pub(crate) fn every_difference() -> Vec<Difference> {
         Admin,
         Beside,
         Backend,
+        QuickAck,
         Census,
         Mix,
         HttpVersion,
@@ -317,7 +318,7 @@ pub(crate) fn every_difference() -> Vec<Difference> {
         Bourdon | Cpu | Cpus | Kernel | Governor | Smt | Memory | Sysctl(_) | Toolchain(_) | TargetCpus => {}
         GeneratorThreads | GeneratorCpus | Spin | Ladder | Rotation | Path | Method | Load | Connections => {}
         Pipeline | KeepAlive | TimeOut | Window | NetworkDelay | WarmUp | Tls | TlsResume | Runtime => {}
-        HandlerDelay | RateShare | Arrivals | Profile | Admin | Beside | Backend | Census | Mix => {}
+        HandlerDelay | RateShare | Arrivals | Profile | Admin | Beside | Backend | QuickAck | Census | Mix => {}
         HttpVersion | Headers | BodyBytes | ExpectedStatus | ExpectedBody | TlsServerName | TlsTrust => {}
     }
     all.map(|what| Difference { what, old: Some("so".into()), new: None }).into()

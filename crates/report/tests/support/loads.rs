@@ -70,6 +70,7 @@ fn spec(model: LoadModel, connections: u32) -> LoadSpec {
         sources: vec![],
         tls: None,
         spin: false,
+        quick_ack: false,
     }
 }
 

@@ -14,7 +14,7 @@ fn stays_open(action: Action, seen: &Seen) -> bool {
 fn visible(action: Action) -> Seen {
     let half_body = format!("{HEAD}Hello");
     match action {
-        Action::Reply | Action::IdleClose | Action::RepeatedReply => hello(),
+        Action::Reply | Action::IdleClose | Action::RepeatedReply | Action::SplitReply => hello(),
         Action::WrongBody => reply(200, "xxxxxxxxxxx"),
         Action::ResetBeforeReply => Seen::Reset(String::new()),
         Action::CloseBeforeReply | Action::NoAnswer => Seen::Eof(String::new()),

@@ -119,6 +119,7 @@ fn asked() -> AskedLoad {
         threads: 1,
         cpus: Vec::new(),
         spin: Some(false),
+        quick_ack: false,
         seed: 42,
     }
 }

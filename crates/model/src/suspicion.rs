@@ -1,0 +1,19 @@
+use serde::{Deserialize, Serialize};
+
+use crate::Metric;
+
+/// What one load shows that has a known cause, and what another load would prove.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Suspicion {
+    /// The rest of a reply waits until its first part is acknowledged, which the client's kernel delays: the server writes a reply in
+    /// several pieces, with Nagle's algorithm on.
+    DelayedAck {
+        /// The quantile from which on it shows: the median where it is half of the replies.
+        quantile: Metric,
+        /// Time to the first byte there, µs.
+        first_byte_us: f64,
+        /// Service time there, µs.
+        service_us: f64,
+    },
+}
