@@ -204,9 +204,7 @@ fn headline(page: &mut Page, validity: &Validity, measured: &Measurement) {
     if let Some(text) = gap(validity, measured) {
         page.paragraph(0, Tint::Unsure, &text);
     }
-    for suspicion in &validity.suspicions {
-        page.paragraph(0, Tint::Unsure, &format!("{}.", suspicion_words(suspicion)));
-    }
+    validity.suspicions.iter().for_each(|it| page.paragraph(0, Tint::Unsure, &format!("{}.", suspicion_words(it))));
     errors(page, validity, measured);
     reasons(page, validity);
 }

@@ -31,6 +31,8 @@ final class WebFluxServer implements Server {
         properties.put("server.port", settings.port());
         // Of zero, Boot makes a port of its choice; of -1, no admin server.
         properties.put("management.server.port", settings.adminPort() == 0 ? -1 : settings.adminPort());
+        // Without an admin server nobody reads what Boot counts of each request.
+        properties.put("management.observations.enable.http.server.requests", settings.adminPort() != 0);
         properties.put(RENDERS, settings.frameworkRenders());
         settings.duration("IDLE_TIMEOUT").filter(timeout -> !timeout.isZero())
                 .ifPresent(timeout -> properties.put("server.netty.idle-timeout", timeout));
