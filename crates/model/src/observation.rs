@@ -36,8 +36,9 @@ pub struct Sample {
     pub sockets: Option<SocketCounts>,
     /// The host's CPU seconds stolen by the hypervisor since boot, over all CPUs.
     pub host_steal_s: f64,
-    /// The CPU seconds of all of the host's CPUs together in which they were neither idle nor stolen, since a moment that is the same in
-    /// all samples of a launch.
+    /// CPU seconds that all of the host's CPUs together have worked, since a moment that is the same in all samples of a launch: by the
+    /// clocks of all processes, and from one sample to the next between which some may have come or gone by the time in which the CPUs were
+    /// neither idle nor stolen.
     pub host_busy_s: f64,
     /// bourdon's own CPU seconds since it started.
     pub own_cpu_s: f64,

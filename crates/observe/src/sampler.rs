@@ -5,6 +5,7 @@ use rustix::param::{clock_ticks_per_second, page_size};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::ProcSource;
+use crate::crowd::Crowd;
 use crate::parse::{
     HostTicks, host_ticks, ignores_children, labelled, peak_resident_bytes, process_stat, processes_started,
     resident_pages, switches,
@@ -32,11 +33,13 @@ const REST_AFTER_EXTRA: u64 = 2 * REST_AFTER_LOOK;
 /// sample says whether that was seen, or may have been.
 ///
 /// What a process that lives has used is read from its own clock, to the nanosecond, and so is what bourdon has. How much of it
-/// was in user mode, what was inherited, and what the host used come in clock ticks, 10 ms as a rule.
+/// was in user mode, and what was inherited, come in clock ticks, 10 ms as a rule; what the host used is told by all clocks, or in ticks
+/// (`crowd`).
 pub struct Sampler {
     reader: Reader,
     clock: SharedClock,
     tree: Tree,
+    crowd: Crowd,
     root_pid: u32,
     ignores_children: bool,
     port: Option<u16>,
@@ -79,6 +82,7 @@ impl Sampler {
             reader: Reader::new(&proc.root),
             clock,
             tree: Tree::new(family),
+            crowd: Crowd::default(),
             root_pid: family.root_pid,
             ignores_children: false,
             port,
@@ -168,7 +172,8 @@ impl Sampler {
         let host = self.reader.read(format_args!("stat")).and_then(host_ticks).unwrap_or_default();
         let HostTicks { cpus, idle, steal } = host;
         let away_ns = (idle + steal) * self.tick_ns;
-        sample.host_busy_s = (self.clock.now_ns() * cpus) as f64 / NS_PER_S as f64 - seconds(away_ns);
+        let not_idle_s = (self.clock.now_ns() * cpus) as f64 / NS_PER_S as f64 - seconds(away_ns);
+        sample.host_busy_s = self.crowd.busy_s(&mut self.reader, self.started, not_idle_s);
         sample.host_steal_s = seconds(steal * self.tick_ns);
         sample.own_cpu_s = seconds(self.own_ns().unwrap_or(0));
     }

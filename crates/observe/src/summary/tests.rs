@@ -128,6 +128,7 @@ fn the_runtimes_counters_lie_on_the_same_time_axis() {
         .map(|n| RuntimeSample {
             at_ns: u64::from(n) * NS_PER_S,
             gc_count: Some(f64::from(n) * 4.0),
+            gc_major: Some(f64::from(n)),
             heap_bytes: Some(100 - u64::from(n)),
             ..RuntimeSample::default()
         })
@@ -135,7 +136,7 @@ fn the_runtimes_counters_lie_on_the_same_time_axis() {
     let seen = summarise(&steady(), 500_000_000, 2_500_000_000, 1, 2, &told);
     let runtime = seen.runtime.unwrap();
     assert_eq!((runtime.looks, runtime.gc_count, runtime.peak_heap_bytes), (2, Some(8.0), Some(99)));
-    assert_eq!(runtime.gc_pause_s, None);
+    assert_eq!((runtime.gc_pause_s, runtime.gc_major), (None, Some(2.0)));
     assert_eq!(seen.seconds.iter().map(|second| second.gc_count).collect::<Vec<_>>(), [Some(4.0), Some(4.0)]);
     assert_eq!(summarise(&steady(), 500_000_000, 2_500_000_000, 1, 2, &told[..1]).runtime, None);
 }
