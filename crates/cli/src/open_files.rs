@@ -7,6 +7,15 @@ use crate::exit::Failure;
 /// Files that a generator needs besides its connections.
 const SPARE_FILES: u64 = 64;
 
+/// Raises the limit of open files as far as it is allowed.
+pub(crate) fn raise_files() -> Result<(), Failure> {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    setrlimit(Resource::Nofile, limit)
+        .map_err(|error| Failure::usage(format!("cannot raise the limit of open files: {error}")))
+}
+
 /// Raises the limit of open files as far as it is allowed, and says beforehand when that is not enough. `files_each` is
 /// what a connection needs, `asked_by` how fewer connections are asked for.
 pub(crate) fn reserve_files(connections: u32, files_each: u64, asked_by: &str) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use jiff::Zoned;
 use lab::{Builder, Prepared, RunFolder};
-use model::{AbsentTarget, CellPlan, Draft, ENVIRONMENT_SCHEMA, Environment, Factor, Level};
+use model::{AbsentTarget, CellPlan, Draft, ENVIRONMENT_SCHEMA, Environment, Factor, Level, WORK};
 use observe::ProcSource;
 use specimens::Kind;
 
@@ -14,7 +14,7 @@ use crate::args::RunArgs;
 use crate::conduct::PreparedRun;
 use crate::exit::Failure;
 use crate::experiment::{self, Machine, Options};
-use crate::open_files::reserve_files;
+use crate::open_files::{raise_files, reserve_files};
 use crate::output::say;
 use crate::progress::RunProgress;
 use crate::request::without_credentials;
@@ -135,21 +135,24 @@ fn record(mut draft: Draft, prepared: Prepared, runs: &Path) -> Result<PreparedR
 fn no_specimen(plan: &Draft) -> Option<&'static str> {
     let any = |asks: fn(&CellPlan) -> bool| plan.cells.iter().any(asks);
     let has_routes = any(|cell| cell.load.mix.requests().len() > 1).then_some("has routes");
-    has_routes.or_else(|| any(|cell| cell.tls).then_some("serves TLS"))
+    let works = any(|cell| cell.levels.get(WORK).is_some()).then_some("does work of several kinds");
+    has_routes.or(works).or_else(|| any(|cell| cell.tls).then_some("serves TLS"))
 }
 
 /// Open files for the cell that needs most: a network delay has two connections of its own for each of the load's.
 pub(crate) fn reserve(plan: &Draft) -> Result<(), Failure> {
     let needs = |cell: &CellPlan| {
         let beside = cell.beside.as_ref().map_or(0, |beside| beside.connections);
-        // A backend has a connection for each request that is at work.
+        // A backend has a connection for each request that is at work, and what a target never gives back.
         let backend = u64::from(cell.backend.is_some());
         let each = backend + if cell.load.network_delay_ns > 0 { 3 } else { 1 };
         (cell.load.connections.saturating_add(beside), each)
     };
     let most = plan.cells.iter().map(needs).max_by_key(|(connections, each)| u64::from(*connections) * each);
     let (connections, files_each) = most.unwrap_or((1, 1));
-    reserve_files(connections, files_each, "connections = ")
+    reserve_files(connections, files_each, "connections = ")?;
+    // What a target never gives back is open here, too.
+    if plan.cells.iter().any(|cell| cell.backend.is_some()) { raise_files() } else { Ok(()) }
 }
 
 /// Open files for those that the load goes round among, whose connections are all open at once.

@@ -276,3 +276,19 @@ fn a_network_delay_is_the_least_that_a_reply_takes() {
         assert_eq!(measured["accounting"]["sent"], measured["accounting"]["ok"]);
     }
 }
+
+#[test]
+fn replies_that_wait_for_an_acknowledgement_are_suspected() {
+    let lab = Lab::new().experiment(
+        "question = 'What do replies in two pieces wait for?'\n\
+         load = { path = '/rest/hello', expect_body = 'Hello world', connections = 2 }\n\
+         trials = { warm_up = '100ms', window = '900ms', blocks = 1, rotation = false }\n\
+         [vary]\ntarget = ['specimen:clean', 'specimen:split-reply']\n",
+    );
+    lab.run(&[]).answers().shows(&["specimen:split-reply: A t", "of the replies began after", "--quick-ack"]);
+    lab.nothing_is_left();
+    let cells = lab.record().analysis()["cells"].clone();
+    assert!(cells[0]["suspicions"].is_null(), "{cells}");
+    assert!(cells[1]["suspicions"][0]["delayed-ack"].is_object(), "{cells}");
+    assert!(cells[1]["suspicions"][0]["text"].as_str().unwrap().contains("Nagle"), "{cells}");
+}

@@ -191,7 +191,7 @@ impl Part {
             first_wrong: self.first_wrong.map(|(_, reply)| reply),
             by_request: self.by_request,
             in_window: WindowCount { halves: halves(&self.halves), ..self.in_window },
-            generator: GeneratorUse { threads: self.threads, network_delay: None },
+            generator: GeneratorUse { threads: self.threads, network_delay: None, backend: None },
             tls: self.tls,
             ..Measurement::default()
         }

@@ -62,7 +62,7 @@ impl<'a> Asked<'a> {
     /// What a load did of that, where it is all.
     pub(crate) fn reached_ceiling(&self, measured: &Measurement) -> Option<DelayCeiling> {
         let most_per_s = self.ceiling_per_s()?;
-        let is_of_backend = self.backend_per_s() == Some(most_per_s);
+        let is_of_backend = self.backend_per_s().is_some_and(|per_s| per_s < self.load.slots() / self.delay_s());
         let ceiling = DelayCeiling {
             per_s: completions_per_s(measured),
             most_per_s,
@@ -118,4 +118,41 @@ impl<'a> From<&'a LoadSpec> for Asked<'a> {
 /// Complete replies a second inside the window, right or wrong.
 pub(crate) fn completions_per_s(measured: &Measurement) -> f64 {
     if measured.window_s > 0.0 { measured.in_window.completed as f64 / measured.window_s } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::cell_plan;
+
+    /// What 20 connections get at most where each request waits 50 ms, for a backend of so many workers.
+    fn ceiling(workers: Option<u32>, change: impl FnOnce(&mut CellPlan)) -> Option<f64> {
+        let mut cell = cell_plan("a", &[], 20, 50);
+        cell.backend = Some(Backend { delay_ns: 50_000_000, workers, refuses: false });
+        change(&mut cell);
+        Asked::from(&cell).ceiling_per_s().map(f64::round)
+    }
+
+    #[test]
+    fn a_backend_allows_no_more_than_its_workers_can_do() {
+        assert_eq!(ceiling(None, |_| {}), Some(400.0), "as many as ask");
+        assert_eq!(ceiling(Some(10), |_| {}), Some(200.0));
+        assert_eq!(ceiling(Some(40), |_| {}), Some(400.0), "the connections allow no more");
+        let far = |cell: &mut CellPlan| cell.load.network_delay_ns = 50_000_000;
+        assert_eq!(ceiling(Some(15), far), Some(200.0), "N ÷ (S + network delay)");
+        assert_eq!(ceiling(Some(5), far), Some(100.0), "nobody holds a worker on the network");
+        assert_eq!(ceiling(Some(10), |cell| cell.handler_delay_ns = 0), None, "who is refused does not wait");
+    }
+
+    #[test]
+    fn the_ceiling_is_the_backends_only_where_that_is_lower() {
+        let mut cell = cell_plan("a", &[], 20, 50);
+        let measured = crate::testing::measurement(20.0, 199.0, 0.1);
+        let mut workers = |workers| {
+            cell.backend = Some(Backend { delay_ns: 50_000_000, workers: Some(workers), refuses: false });
+            Asked::from(&cell).reached_ceiling(&measured).map(|ceiling| ceiling.backend_workers)
+        };
+        assert_eq!(workers(10), Some(Some(10)));
+        assert_eq!(workers(20), None, "half of what both allow");
+    }
 }

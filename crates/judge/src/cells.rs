@@ -6,7 +6,7 @@ use model::{
     Accounting, BackendUse, CellAnalysis, CellBehind, CellBeside, CellCourse, CellHandshakes, CellLatency, CellLoad,
     CellProfile, CellRemarks, Coldness, Died, Invariant, InvariantCheck, LatencySummary, Launches, LimitCode, Load,
     Mark, MarkCause, MarkNote, Measured, Measurement, MemoryCount, Metric, NS_PER_S, Observation, Population, Profile,
-    ProfiledBy, ProfiledFunction, RequestLine, Rotated, TlsUse, Unit, WeightedRequest, sum,
+    ProfiledBy, ProfiledFunction, RequestLine, Rotated, Suspicion, TlsUse, Unit, WeightedRequest, sum,
 };
 
 use crate::asked::Asked;
@@ -19,6 +19,7 @@ use crate::remarks::remark_cell;
 use crate::rotation;
 use crate::silence::stopped;
 use crate::statistics::{Interval, geometric_interval, geometric_mean, mean, t_interval_at};
+use crate::suspicion;
 
 impl Records<'_> {
     /// A value over launches: the geometric mean with the t interval of its logarithm; the arithmetic ones where a value
@@ -90,6 +91,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         died: died(records, index),
         first_wrong: records.everywhere(index).find_map(|launch| launch.measured()?.first_wrong.clone()),
         invariants: invariants(records, index),
+        suspicions: suspicions(records, index),
         marks: Mark::ALL.iter().filter_map(|mark| mark_of(records, index, *mark)).collect(),
         throughput,
         remarks: CellRemarks::default(),
@@ -235,6 +237,15 @@ fn beside(records: &Records, index: usize) -> Option<CellBeside> {
     })
 }
 
+/// What at least half of its valid launches are consistent with, as the first of these shows it.
+fn suspicions(records: &Records, index: usize) -> Vec<Suspicion> {
+    let load = &records.plan.cells[index].load;
+    let of = |launch: &Launch| launch.measured().map_or(Vec::new(), |measured| suspicion::of_trial(load, measured));
+    let each: Vec<Vec<Suspicion>> = records.valid(index).map(of).collect();
+    let suspected = each.iter().filter(|of| !of.is_empty()).count();
+    each.iter().find(|of| !of.is_empty() && 2 * suspected >= each.len()).cloned().unwrap_or_default()
+}
+
 /// What the server did that its handlers ask, over the launches that count.
 fn backend(records: &Records, index: usize) -> Option<BackendUse> {
     let launches = records.valid(index).filter_map(|launch| launch.record.backend);
@@ -244,6 +255,7 @@ fn backend(records: &Records, index: usize) -> Option<BackendUse> {
         at_once_max: all.at_once_max.max(one.at_once_max),
         replies: sum([all.replies, one.replies]),
         refused: sum([all.refused, one.refused]),
+        turned_away: sum([all.turned_away, one.turned_away]),
     })
 }
 

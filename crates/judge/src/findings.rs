@@ -162,7 +162,7 @@ fn ruled_out(telling: &[&Plateau]) -> RuledOut {
 
 #[cfg(test)]
 mod tests {
-    use model::Draft;
+    use model::{Backend, Draft};
 
     use super::*;
     use crate::testing::Session;
@@ -215,6 +215,19 @@ mod tests {
         assert_eq!(findings.len(), 1, "{findings:?}");
         assert_eq!(findings[0].pathology, Pathology::FixedWorkerPool);
         assert!((findings[0].value.as_ref().unwrap().estimate.unwrap() - 16.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn the_workers_of_a_backend_are_not_the_servers() {
+        let pool = Session::new().delayed("a", 100, 10, 1_600.0).delayed("a", 400, 10, 1_610.0).blocks(6);
+        assert_eq!(found(&pool).len(), 1);
+        let found_with = |workers| {
+            let backend = Backend { delay_ns: 10_000_000, workers, refuses: false };
+            let behind = |draft: &mut Draft| draft.cells.iter_mut().for_each(|cell| cell.backend = Some(backend));
+            let plan = pool.plan().with(behind).unwrap();
+            crate::analyse(&plan, &model::Environment::default(), &pool.records()).findings.len()
+        };
+        assert_eq!((found_with(Some(16)), found_with(None)), (0, 1));
     }
 
     #[test]

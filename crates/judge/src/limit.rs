@@ -186,7 +186,7 @@ fn generator_limit(asked: &Asked<'_>, measured: &Measurement) -> Option<Limit> {
 
 /// The generator thread that needed most of a CPU. One that waits for a CPU is not idle: it is starved.
 fn neediest(measured: &Measurement) -> ThreadNeed {
-    let beside = measured.generator.network_delay.as_ref().map_or(0.0, |proxy| proxy.busy());
+    let beside = measured.generator.beside();
     let of = |(index, thread): (usize, &model::ThreadUse)| ThreadNeed {
         thread: index + 1,
         busy: (thread.busy() + beside).min(1.0),

@@ -52,6 +52,7 @@ pub(crate) fn is_apart(plan: &Plan, levels: &Cell) -> bool {
         let target = &cell.target_cpus;
         cell.profile
             || cell.load.network_delay_ns > 0
+            || cell.backend.is_some()
             || target.is_empty()
             || target.iter().any(|cpu| cpus.contains(cpu))
     };

@@ -117,7 +117,6 @@ fn closed(cell: &CellPlan) -> CellPlan {
         rate_arrivals: None,
         profile: false,
         beside: None,
-        backend: None,
         census: Some(false),
         ..cell.clone()
     }

@@ -38,7 +38,7 @@ pub(crate) fn silent(load: &Measurement) -> Option<LongSilence> {
 }
 
 /// For how much of a silence every thread of the generator stood still: one that was awake would have seen a reply.
-fn stood_still_s(load: &Measurement, silence: &Silence) -> f64 {
+pub(crate) fn stood_still_s(load: &Measurement, silence: &Silence) -> f64 {
     let Some(stood) = &load.standstills else { return 0.0 };
     let end_s = silence.at_s + silence.length_s;
     let inside = |span: &StandstillSpan| (span.at_s.max(silence.at_s), (span.at_s + span.length_s).min(end_s));

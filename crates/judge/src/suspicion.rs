@@ -1,25 +1,41 @@
 //! Causes that a single load is consistent with.
 
-use model::{LoadSpec, Measurement, Metric, Suspicion};
+use model::{Load, LoadSpec, Measurement, Metric, Silence, Suspicion};
 
-use crate::thresholds::{DELAYED_ACK_US, SHORT_REPLY_BYTES};
+use crate::silence;
+use crate::thresholds::{DELAYED_ACK_US, NEAR_US, REGULAR_STALLS, SAME_PERIOD, SHORT_REPLY_BYTES};
 
 /// Where it is looked for, from the middle of the distribution on.
 const QUANTILES: [Metric; 5] = [Metric::P50, Metric::P75, Metric::P90, Metric::P95, Metric::P99];
 
-/// All of them.
+/// All of them, of a load by itself.
 pub(crate) fn of_load(spec: &LoadSpec, measured: &Measurement) -> Vec<Suspicion> {
-    delayed_ack(spec, measured).into_iter().collect()
+    if spec.quick_ack { Vec::new() } else { of_trial(&spec.load, measured) }
 }
 
-/// The first bytes of short replies come soon, and the rest as much later as an acknowledgement is delayed. A fresh connection
-/// acknowledges at once, and so does one that is asked to.
-fn delayed_ack(spec: &LoadSpec, measured: &Measurement) -> Option<Suspicion> {
-    if spec.quick_ack || !spec.keep_alive || spec.pipeline > 1 {
+/// All of them, of a load that acknowledges as its kernel does.
+pub(crate) fn of_trial(load: &Load, measured: &Measurement) -> Vec<Suspicion> {
+    delayed_ack(load, measured).into_iter().chain(regular_stalls(measured)).collect()
+}
+
+/// The rest of short replies comes as much later than their first bytes as an acknowledgement is delayed, from a server so near that no
+/// round trip takes so long. A fresh connection
+/// acknowledges at once.
+fn delayed_ack(load: &Load, measured: &Measurement) -> Option<Suspicion> {
+    if !load.keep_alive || load.pipeline > 1 {
         return None;
     }
     let (rate, bytes) = (measured.requests_per_s(), measured.bytes_per_s());
     if rate <= 0.0 || bytes / rate > SHORT_REPLY_BYTES {
+        return None;
+    }
+    let is_far = measured
+        .latency_us
+        .connect
+        .as_ref()
+        .and_then(|connect| connect.p50.or(connect.max))
+        .is_some_and(|us| us > NEAR_US);
+    if is_far {
         return None;
     }
     let (first, service) = (measured.latency_us.first_byte.as_ref()?, measured.latency_us.service.as_ref()?);
@@ -28,6 +44,24 @@ fn delayed_ack(spec: &LoadSpec, measured: &Measurement) -> Option<Suspicion> {
         let waits = DELAYED_ACK_US.contains(&(service_us - first_byte_us)) && !service.is_lower_bound(service_us);
         waits.then_some(Suspicion::DelayedAck { quantile, first_byte_us, service_us })
     })
+}
+
+/// Silences of the server's own at equal distances. One that the window cuts off at either end does not show when it began or ended.
+fn regular_stalls(measured: &Measurement) -> Option<Suspicion> {
+    // Of a server whose replies are long in coming, silences are its way.
+    silence::silent(measured)?;
+    let whole =
+        |it: &&Silence| it.at_s > silence::EDGE_S && it.at_s + it.length_s < measured.window_s - silence::EDGE_S;
+    let own = |it: &&Silence| silence::stood_still_s(measured, it) < it.length_s / 2.0;
+    let mut stalls: Vec<&Silence> = measured.silences.iter().filter(whole).filter(own).collect();
+    if stalls.len() < REGULAR_STALLS {
+        return None;
+    }
+    stalls.sort_by(|one, other| one.at_s.total_cmp(&other.at_s));
+    let every_s = (stalls[stalls.len() - 1].at_s - stalls[0].at_s) / (stalls.len() - 1) as f64;
+    let is_regular = stalls.windows(2).all(|pair| ((pair[1].at_s - pair[0].at_s) / every_s - 1.0).abs() <= SAME_PERIOD);
+    let length_s = stalls.iter().map(|it| it.length_s).sum::<f64>() / stalls.len() as f64;
+    is_regular.then_some(Suspicion::RegularStalls { count: stalls.len() as u64, every_s, length_s })
 }
 
 #[cfg(test)]
@@ -60,6 +94,28 @@ mod tests {
         assert_eq!(of(600.0, 81_600.0, |_, _| {}), [], "nor is it that long");
     }
 
+    /// What a load is consistent with in which nothing was answered from these seconds on, for 0.6 s each.
+    fn stalled(at: &[f64]) -> Vec<Suspicion> {
+        of(600.0, 700.0, |_, measured| {
+            let silence = |at_s: &f64| Silence { at_s: *at_s, length_s: 0.6, ..Silence::default() };
+            measured.silences = at.iter().map(silence).collect();
+        })
+    }
+
+    #[test]
+    fn stalls_at_equal_distances_are_something_that_recurs() {
+        let seen = stalled(&[1.0, 3.0, 5.1, 7.0]);
+        assert!(matches!(seen[..], [Suspicion::RegularStalls { count: 4, every_s: 2.0, .. }]), "{seen:?}");
+        assert_eq!(stalled(&[1.0, 3.0, 5.0]), [], "too few");
+        assert_eq!(stalled(&[1.0, 3.0, 4.0, 7.0]), [], "not regular");
+        let slow = of(600.0, 900_000.0, |_, measured| {
+            let silence = |at: u32| Silence { at_s: 0.5 + f64::from(at), length_s: 0.9, ..Silence::default() };
+            measured.silences = (0..9).map(silence).collect();
+        });
+        assert_eq!(slow, [], "its replies come in bursts");
+        assert_eq!(stalled(&[0.0, 3.0, 5.0, 7.0]), [], "of the first only the end lies in the window");
+    }
+
     #[test]
     fn it_is_told_from_which_replies_on_it_shows() {
         let tail = of(600.0, 700.0, |_, measured| {
@@ -73,6 +129,10 @@ mod tests {
         assert_eq!(of(600.0, 41_600.0, |spec, _| spec.quick_ack = true), []);
         assert_eq!(of(600.0, 41_600.0, |spec, _| spec.load.keep_alive = false), [], "fresh connections");
         let large = |_: &mut LoadSpec, measured: &mut Measurement| measured.in_window.ok_bytes *= 1_000_000;
+        let far = |_: &mut LoadSpec, measured: &mut Measurement| {
+            measured.latency_us.connect.as_mut().unwrap().p50 = Some(41_000.0);
+        };
+        assert_eq!(of(600.0, 41_600.0, far), [], "a round trip");
         assert_eq!(of(600.0, 41_600.0, large), [], "a body that takes so long");
         let unfinished = |_: &mut LoadSpec, measured: &mut Measurement| {
             measured.latency_us.service.as_mut().unwrap().exact_below = Some(NS_PER_S as f64 / 1e6);

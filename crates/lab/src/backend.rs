@@ -2,7 +2,8 @@
 //! requests at once.
 //!
 //! It runs in threads of this process, on the generator's CPUs: what it uses is never charged to the target, and not to others that
-//! use the machine either.
+//! use the machine either, but to the generator, as a network delay is. A thread for each connection sleeps as the timer of its kernel lets it,
+//! however many wait.
 
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -11,9 +12,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use engine::{MAX_HEADERS, prepare_thread};
+use engine::{MAX_HEADERS, MonotonicClock, prepare_thread, thread_cpu_ns};
 use httparse::{EMPTY_HEADER, Request, Status};
-use model::{Backend, BackendUse};
+use model::{Backend, BackendUse, Clock, NS_PER_S, ThreadUse};
+use rustix::net::{Shutdown as Way, listen, shutdown};
 
 /// The variable that tells a target where it is.
 pub(crate) const BACKEND: &str = "BACKEND";
@@ -21,22 +23,34 @@ pub(crate) const BACKEND: &str = "BACKEND";
 /// Bytes of a request's head, at most.
 const HEAD_BYTES: usize = 8 * 1024;
 
+/// Connections that may wait to be accepted; the kernel caps it at net.core.somaxconn.
+const BACKLOG: i32 = 65_535;
+
+/// Connections that may be open beside those of the load: what a target never gives back. More are closed at once.
+const MOST_SPARE: u32 = 2_000;
+
 /// Of a thread, which holds one head.
 const STACK_BYTES: usize = 128 * 1024;
 
 /// What came where a request with a body, or none at all, was not expected.
 const BAD: (&str, &str) = ("400 Bad Request", "bad request\n");
 
-/// A backend that runs. Dropping it closes its connections and ends its threads.
+/// A backend that runs. Dropping it ends the thread that accepts and closes the connections, which ends theirs.
 pub(crate) struct RunningBackend {
     address: SocketAddr,
+    listener: Arc<TcpListener>,
     desk: Arc<Desk>,
+    /// What it did before the load that is on.
+    before: BackendUse,
+    /// When that began, and what its threads had used by then; nanoseconds.
+    since: (u64, u64),
     thread: Option<JoinHandle<()>>,
 }
 
 /// What its threads share.
 struct Desk {
     backend: Backend,
+    most: usize,
     cpus: Vec<u32>,
     stopped: AtomicBool,
     state: Mutex<State>,
@@ -52,23 +66,29 @@ struct State {
     at_once: u32,
     open: Vec<Weak<TcpStream>>,
     seen: BackendUse,
+    /// CPU time that its threads have used, in nanoseconds.
+    cpu_ns: u64,
 }
 
 impl RunningBackend {
-    /// Listens on a free port of loopback, and runs on `cpus` (none leaves it to the kernel).
+    /// Listens on a free port of loopback for a target with so many connections, and runs on `cpus` (none leaves it to the kernel).
     ///
     /// # Errors
     /// When it cannot listen, or no thread can be had.
-    pub(crate) fn start(backend: Backend, cpus: &[u32]) -> Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    pub(crate) fn start(backend: Backend, connections: u32, cpus: &[u32]) -> Result<Self> {
+        let listener = Arc::new(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?);
+        // On a socket that listens already, this changes the length of the queue.
+        listen(&listener, BACKLOG)?;
         let address = listener.local_addr()?;
         let (stopped, state) = (AtomicBool::new(false), Mutex::default());
         let (left, ended) = (Condvar::new(), Condvar::new());
-        let desk = Arc::new(Desk { backend, cpus: cpus.to_vec(), stopped, state, left, ended });
-        let its_desk = Arc::clone(&desk);
+        let most = (connections.saturating_add(MOST_SPARE)) as usize;
+        let desk = Arc::new(Desk { backend, most, cpus: cpus.to_vec(), stopped, state, left, ended });
+        let (its_desk, its_listener) = (Arc::clone(&desk), Arc::clone(&listener));
         let thread =
-            std::thread::Builder::new().name("backend".to_owned()).spawn(move || its_desk.accept(&listener))?;
-        Ok(Self { address, desk, thread: Some(thread) })
+            std::thread::Builder::new().name("backend".to_owned()).spawn(move || its_desk.accept(&its_listener))?;
+        let since = (MonotonicClock.now_ns(), 0);
+        Ok(Self { address, listener, desk, before: BackendUse::default(), since, thread: Some(thread) })
     }
 
     /// As its target is told of it.
@@ -76,17 +96,40 @@ impl RunningBackend {
         format!("http://{}", self.address)
     }
 
-    /// What it did so far.
+    /// A load begins: what was before is not its.
+    pub(crate) fn begin(&mut self) {
+        let mut state = self.desk.state();
+        state.open.retain(|stream| stream.strong_count() > 0);
+        (state.seen.connections_max, state.seen.at_once_max) = (state.open.len() as u32, state.at_once);
+        (self.before, self.since) = (state.seen, (MonotonicClock.now_ns(), state.cpu_ns));
+    }
+
+    /// What it did since the load began.
     pub(crate) fn seen(&self) -> BackendUse {
-        self.desk.state().seen
+        let (seen, before) = (self.desk.state().seen, self.before);
+        BackendUse {
+            opened: seen.opened - before.opened,
+            replies: seen.replies - before.replies,
+            refused: seen.refused - before.refused,
+            turned_away: seen.turned_away - before.turned_away,
+            ..seen
+        }
+    }
+
+    /// What its threads used since then, together.
+    pub(crate) fn used(&self) -> ThreadUse {
+        let ((since_ns, cpu_ns), now_ns) = (self.since, MonotonicClock.now_ns());
+        let seconds = |ns: u64| ns as f64 / NS_PER_S as f64;
+        let (cpu_s, wall_s) = (seconds(self.desk.state().cpu_ns - cpu_ns), seconds(now_ns - since_ns));
+        ThreadUse { cpu_s, wall_s, ..ThreadUse::default() }
     }
 }
 
 impl Drop for RunningBackend {
     fn drop(&mut self) {
         self.desk.stopped.store(true, Ordering::Relaxed);
-        // Wakes the thread that accepts. Where this fails, it has ended.
-        drop(TcpStream::connect(self.address));
+        // Wakes the thread that accepts.
+        let _ = shutdown(&self.listener, Way::Both);
         if let Some(thread) = self.thread.take() {
             // A panic has been reported by its hook.
             let _ = thread.join();
@@ -114,7 +157,9 @@ impl Desk {
                 continue;
             };
             let stream = Arc::new(stream);
-            self.opened(&stream);
+            if !self.opened(&stream) {
+                continue;
+            }
             let desk = Arc::clone(&self);
             let talk = move || desk.talk(&stream);
             // Without a thread the connection is closed, which its client sees.
@@ -122,12 +167,18 @@ impl Desk {
         }
     }
 
-    fn opened(&self, stream: &Arc<TcpStream>) {
+    /// Counts a connection; false for one that is too many.
+    fn opened(&self, stream: &Arc<TcpStream>) -> bool {
         let mut state = self.state();
-        state.open.retain(|stream| stream.strong_count() > 0);
-        state.open.push(Arc::downgrade(stream));
         state.seen.opened += 1;
+        state.open.retain(|stream| stream.strong_count() > 0);
+        if state.open.len() >= self.most {
+            state.seen.turned_away += 1;
+            return false;
+        }
+        state.open.push(Arc::downgrade(stream));
         state.seen.connections_max = state.seen.connections_max.max(state.open.len() as u32);
+        true
     }
 
     /// Answers the requests of one connection, one after the other, until either side ends it.
@@ -135,7 +186,7 @@ impl Desk {
         prepare_thread(&self.cpus);
         // Fails only on a connection that is gone already, which the first read finds out.
         let _ = stream.set_nodelay(true);
-        let mut head = Head::default();
+        let (mut head, mut counted_ns) = (Head::default(), 0);
         while let Ok(Some(asked)) = head.next(stream) {
             let ((status, body), keeps) = match asked {
                 Asked::Hello { name, keeps } => (self.serve(&name), keeps),
@@ -148,7 +199,11 @@ impl Desk {
                 "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\n{connection}Content-Length: {length}\r\n\r\n{body}"
             );
             let mut stream = stream;
-            if stream.write_all(reply.as_bytes()).is_err() || !keeps {
+            let is_over = stream.write_all(reply.as_bytes()).is_err() || !keeps;
+            let used_ns = thread_cpu_ns();
+            self.state().cpu_ns += used_ns.saturating_sub(counted_ns);
+            counted_ns = used_ns;
+            if is_over {
                 return;
             }
         }
@@ -258,7 +313,7 @@ mod tests {
 
     #[test]
     fn it_says_hello_and_counts_what_it_did() {
-        let backend = RunningBackend::start(Backend::default(), &[]).unwrap();
+        let backend = RunningBackend::start(Backend::default(), 1, &[]).unwrap();
         let reply = ask(
             &backend,
             &CLOSING
@@ -277,7 +332,7 @@ mod tests {
 
     #[test]
     fn what_is_no_request_for_it_is_refused_and_closed() {
-        let backend = RunningBackend::start(Backend::default(), &[]).unwrap();
+        let backend = RunningBackend::start(Backend::default(), 1, &[]).unwrap();
         for (request, status) in [
             ("GET /other HTTP/1.1\r\n\r\n", "404"),
             ("POST /hello/7 HTTP/1.1\r\nContent-Length: 1\r\n\r\nx", "400"),
@@ -293,13 +348,17 @@ mod tests {
         assert_eq!(backend.seen().replies, 0);
     }
 
-    /// Two who ask at once, where one is served.
-    fn two(refuses: bool) -> (Vec<String>, BackendUse) {
-        let delay_ns = 50_000_000;
-        let backend = RunningBackend::start(Backend { delay_ns, workers: Some(1), refuses }, &[]).unwrap();
+    /// Two, of whom the second asks while the first is served.
+    fn two(refuses: bool) -> ([String; 2], BackendUse) {
+        let delay_ns = 200_000_000;
+        let backend = RunningBackend::start(Backend { delay_ns, workers: Some(1), refuses }, 2, &[]).unwrap();
         let replies = std::thread::scope(|threads| {
-            let asking: Vec<_> = (0..2).map(|_| threads.spawn(|| ask(&backend, CLOSING))).collect();
-            asking.into_iter().map(|asking| asking.join().unwrap()).collect()
+            let first = threads.spawn(|| ask(&backend, CLOSING));
+            while backend.seen().at_once_max == 0 {
+                std::thread::yield_now();
+            }
+            let second = ask(&backend, CLOSING);
+            [first.join().unwrap(), second]
         });
         (replies, backend.seen())
     }
@@ -313,8 +372,32 @@ mod tests {
 
     #[test]
     fn or_is_refused() {
-        let (replies, seen) = two(true);
-        let refused = replies.iter().filter(|reply| reply.starts_with("HTTP/1.1 503 ")).count();
-        assert_eq!((refused as u64, seen.replies + seen.refused), (seen.refused, 2), "{replies:?}");
+        let ([first, second], seen) = two(true);
+        assert!(first.starts_with("HTTP/1.1 200 ") && second.starts_with("HTTP/1.1 503 "), "{first}\n{second}");
+        assert_eq!((seen.replies, seen.refused), (1, 1));
+    }
+
+    #[test]
+    fn what_it_did_before_a_load_is_not_of_the_load() {
+        let mut backend = RunningBackend::start(Backend::default(), 1, &[]).unwrap();
+        ask(&backend, CLOSING);
+        backend.begin();
+        assert_eq!((backend.seen().replies, backend.seen().opened), (0, 0));
+        ask(&backend, CLOSING);
+        assert_eq!((backend.seen().replies, backend.seen().opened), (1, 1));
+        assert!(backend.used().wall_s > 0.0 && backend.used().cpu_s > 0.0, "{:?}", backend.used());
+    }
+
+    #[test]
+    fn connections_that_are_too_many_are_closed_at_once() {
+        let backend = RunningBackend::start(Backend::default(), 1, &[]).unwrap();
+        let most = MOST_SPARE as usize + 1;
+        let desk = Arc::clone(&backend.desk);
+        let elsewhere = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let mine = Arc::new(TcpStream::connect(elsewhere.local_addr().unwrap()).unwrap());
+        desk.state().open = (0..most).map(|_| Arc::downgrade(&mine)).collect();
+        let closed = TcpStream::connect(backend.address).unwrap().read(&mut [0]);
+        assert!(closed.is_err() || closed.is_ok_and(|bytes| bytes == 0));
+        assert_eq!(backend.seen().turned_away, 1);
     }
 }

@@ -200,7 +200,10 @@ pub(crate) fn launch(
         return Err(Unlaunched::Prevented(why));
     }
     let runtime = target.runtime(&cell.runtime);
-    let backend = cell.backend.map(|backend| RunningBackend::start(backend, &plan.generator.cpus)).transpose();
+    let backend = cell
+        .backend
+        .map(|backend| RunningBackend::start(backend, cell.load.connections, &plan.generator.cpus))
+        .transpose();
     let silent = |error| Unlaunched::Prevented(format!("the server that its handlers ask does not start: {error}"));
     let backend = backend.map_err(silent)?;
     let asks = backend.as_ref().map(|backend| (BACKEND.to_owned(), backend.url()));
@@ -300,6 +303,7 @@ impl Rungs<'_> {
         }
         made.record.time_to_ready_ms = self.running.time_to_ready_ms();
         let mut watch = Watch::start(&*self.running, self.plan, cell, self.tools.perf)?;
+        self.backend.iter_mut().for_each(RunningBackend::begin);
         let mut load = load_spec(self.plan, &spec, &*self.running, cell.load.warm_up_ns);
         // Where it is delayed, the target is still asked under its own name.
         load.address = watch.address();
@@ -339,6 +343,7 @@ impl Rungs<'_> {
     fn keep(&mut self, cell: &CellPlan, output: LoadOutput, seen: Watched, made: &mut TrialOutput) {
         let mut measurement = output.measurement;
         measurement.generator.network_delay = seen.delay;
+        measurement.generator.backend = self.backend.as_ref().map(RunningBackend::used);
         made.record.measurement = Some(measurement);
         made.record.observation = seen
             .looks

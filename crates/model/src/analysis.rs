@@ -6,7 +6,7 @@ use crate::{
     AbsentTarget, Arm, BackendUse, Cell, CellBeside, CellHandshakes, CellLaunch, CellQuantile, CellRemarks, Choice,
     ClaimAnalysis, ClaimChance, Course, Died, Environment, Failing, Finding, InvariantCheck, Launches, MarkNote,
     Measured, MemoryCount, MemorySlope, Metric, NoProfile, Population, ProfiledBy, ProfiledFunction, RankChance,
-    RankGroup, Reason, RelativeRate, Rotated, Shift, TargetInfo, Why, Withheld, WrongReply,
+    RankGroup, Reason, RelativeRate, Rotated, Shift, Suspicion, TargetInfo, Why, Withheld, WrongReply,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
@@ -278,6 +278,9 @@ pub struct CellAnalysis {
     pub invariants: Vec<InvariantCheck>,
     /// Marks seen in at least half of the launches.
     pub marks: Vec<MarkNote>,
+    /// What at least half of its launches are consistent with, as the first of these shows it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suspicions: Vec<Suspicion>,
     /// What is said beside its figures.
     #[serde(default)]
     pub remarks: CellRemarks,

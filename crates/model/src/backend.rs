@@ -21,7 +21,7 @@ impl Backend {
     }
 }
 
-/// What a backend did, from the launch of its target on.
+/// What a backend did under a load and its warm-up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackendUse {
     /// Connections that were opened to it.
@@ -34,6 +34,13 @@ pub struct BackendUse {
     pub replies: u64,
     /// Requests that it refused.
     pub refused: u64,
+    /// Connections that it closed at once, for too many were open.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub turned_away: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 #[cfg(test)]

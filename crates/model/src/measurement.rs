@@ -207,22 +207,27 @@ pub struct GeneratorUse {
     /// delay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_delay: Option<ThreadUse>,
+    /// The threads of the server that the target's handlers ask, together, over as long; null without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend: Option<ThreadUse>,
 }
 
 impl GeneratorUse {
-    /// Busy share (0 to 1) of the busiest thread. A network delay is made on the same CPUs, so that its share counts
-    /// for every thread.
-    pub fn busiest_thread(&self) -> f64 {
-        let beside = self.network_delay.as_ref().map_or(0.0, ThreadUse::busy);
-        (self.threads.iter().map(ThreadUse::busy).fold(0.0, f64::max) + beside).min(1.0)
+    /// Busy share (0 to 1) of what else is made on the generator's CPUs, so that it counts for every thread: a network delay, a backend.
+    pub fn beside(&self) -> f64 {
+        [&self.network_delay, &self.backend].into_iter().flatten().map(ThreadUse::busy).sum()
     }
 
-    /// Share (0 to 1) for which the thread that needed most of a CPU had it or waited for it; the network delay as in
-    /// [`Self::busiest_thread`].
+    /// Busy share (0 to 1) of the busiest thread, with what else is made on its CPUs.
+    pub fn busiest_thread(&self) -> f64 {
+        (self.threads.iter().map(ThreadUse::busy).fold(0.0, f64::max) + self.beside()).min(1.0)
+    }
+
+    /// Share (0 to 1) for which the thread that needed most of a CPU had it or waited for it, with what else is made on
+    /// its CPUs.
     pub fn neediest_thread(&self) -> f64 {
-        let beside = self.network_delay.as_ref().map_or(0.0, ThreadUse::busy);
         let needs = self.threads.iter().map(|thread| thread.busy() + thread.starved());
-        (needs.fold(0.0, f64::max) + beside).min(1.0)
+        (needs.fold(0.0, f64::max) + self.beside()).min(1.0)
     }
 
     /// CPU seconds over all threads.

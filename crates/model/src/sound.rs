@@ -90,6 +90,7 @@ impl CellPlan {
             ("connections", load.connections == 0),
             ("pipeline", load.pipeline == 0),
             ("window_ns", load.extent == Extent::Window(0)),
+            ("backend.workers", self.backend.is_some_and(|backend| backend.workers == Some(0))),
         ];
         let zero = zero.into_iter().find(|(_, zero)| *zero).map(|(key, _)| CellFault::Zero(key.to_owned()));
         let times = [
@@ -98,6 +99,7 @@ impl CellPlan {
             ("timeout_ns", load.timeout_ns.unwrap_or(0)),
             ("network_delay_ns", load.network_delay_ns),
             ("handler_delay_ns", self.handler_delay_ns),
+            ("backend.delay_ns", self.backend.map_or(0, |backend| backend.delay_ns)),
         ];
         let endless = times.into_iter().find(|(_, ns)| *ns > LONGEST_NS);
         let endless = endless.map(|(key, ns)| CellFault::TooLong { key: key.to_owned(), ns });

@@ -16,4 +16,14 @@ pub enum Suspicion {
         /// Service time there, µs.
         service_us: f64,
     },
+    /// Nothing is answered for a while, again and again after the same time: something on a timer, or a collector that runs after so many
+    /// requests.
+    RegularStalls {
+        /// How many there were.
+        count: u64,
+        /// From the begin of one to that of the next, as a mean, in seconds.
+        every_s: f64,
+        /// How long they lasted, as a mean, in seconds.
+        length_s: f64,
+    },
 }

@@ -56,6 +56,7 @@ mod rank_words;
 mod rate_words;
 mod reason_words;
 mod rotation_words;
+mod row_notes;
 mod rows;
 mod run_markdown;
 mod run_text;

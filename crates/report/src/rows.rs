@@ -7,12 +7,11 @@ use model::{
     MarkNote, Metric, Population, Rank, RankGroup, Unranked, Withheld, alike,
 };
 
-use crate::cell_words::{cpu, estimate, memory};
-use crate::conditions::{Conditions, conditions, without};
-use crate::format::{counted, duration_us, number, percent, plus_minus, thousands};
+use crate::cell_words::{cpu, memory};
+use crate::conditions::{Conditions, conditions};
+use crate::format::{counted, number, percent, plus_minus};
 use crate::mark_words::{mark_meaning, mark_words, note_words};
 use crate::place::{Place, Tie};
-use crate::profile_words::profile;
 use crate::rotation_words::launched;
 use crate::withheld::because;
 use crate::words::{at_least, bracketed, latency, words};
@@ -34,7 +33,7 @@ pub(crate) struct Row<'a> {
     /// A text for each part of the group's `name_header`.
     pub(crate) name: Vec<String>,
     /// The conditions, where the group's title does not say them.
-    conditions: Cell,
+    pub(super) conditions: Cell,
     pub(crate) place: Place,
     /// Why it has no rank, where that is because the machine was busy.
     pub(crate) disturbed: Option<Withheld>,
@@ -98,59 +97,6 @@ impl Group<'_> {
             (!rows.is_empty()).then(|| (*mark, rows.join(if self.is_by_target() { ", " } else { "; " })))
         };
         Mark::ALL.iter().filter_map(of).collect()
-    }
-
-    pub(crate) fn profiles(&self) -> impl Iterator<Item = String> {
-        // That it is a profile goes without saying.
-        self.rows
-            .iter()
-            .filter_map(|row| profile(row.cell, &conditions(&without(&row.conditions, &[Factor::Profile.id()]))))
-    }
-
-    /// The handshakes of each row whose connections are made under load over TLS.
-    pub(crate) fn handshakes(&self) -> impl Iterator<Item = String> {
-        self.rows.iter().filter_map(|row| {
-            let seen = row.cell.handshakes.as_ref()?;
-            let alike = row.conditions.0.is_empty();
-            let name = if alike { row.name.join(", ") } else { conditions(&row.conditions) };
-            let p50 = estimate(&seen.p50_us, duration_us);
-            let failed = if seen.failed > 0 { format!(", {} failed", thousands(seen.failed)) } else { String::new() };
-            let (count, resumed) = (counted(seen.count, "TLS handshake", "TLS handshakes"), thousands(seen.resumed));
-            Some(format!("{name}: {count}, {resumed} of them resumed{failed}; half took {p50} at most"))
-        })
-    }
-
-    /// What the load beside each row got, where there was one.
-    pub(crate) fn beside(&self) -> impl Iterator<Item = String> {
-        self.rows.iter().filter_map(|row| {
-            let seen = row.cell.beside.as_ref()?;
-            let alike = row.conditions.0.is_empty();
-            let name = if alike { row.name.join(", ") } else { conditions(&row.conditions) };
-            let (ok, scheduled) = (thousands(seen.ok), counted(seen.scheduled, "request", "requests"));
-            let p50 = match seen.p50_us.estimate {
-                Some(_) => format!("; half took {} at most", estimate(&seen.p50_us, duration_us)),
-                None => String::new(),
-            };
-            Some(format!("{name}: beside it {}: {ok} of {scheduled} were answered right{p50}", seen.asked))
-        })
-    }
-
-    /// What the server did that the handlers of each row ask, where there was one.
-    pub(crate) fn backends(&self) -> impl Iterator<Item = String> {
-        self.rows.iter().filter_map(|row| {
-            let seen = row.cell.backend.as_ref()?;
-            let name = row.name.join(" · ");
-            let at_once = counted(seen.at_once_max.into(), "request", "requests");
-            let open = counted(seen.connections_max.into(), "connection", "connections");
-            let refused = match seen.refused {
-                0 => String::new(),
-                refused => format!(", and refused {}", thousands(refused)),
-            };
-            let (replies, opened) = (thousands(seen.replies), thousands(seen.opened));
-            Some(format!(
-                "{name}: its backend had {open} at most, served {at_once} at once, {replies} in all over {opened} connections{refused}"
-            ))
-        })
     }
 
     /// How its launches were made; a sentence, or several where its rows differ.

@@ -94,14 +94,7 @@ fn tables(parts: &mut Vec<String>, analysis: &Analysis, groups: &[Group<'_>], il
         }
         notes.extend(ties_across_ranks(group).iter().map(|text| escape(text)));
         notes.extend(missing(group).iter().chain(&unranked(group)).chain(&counts(group)).map(|text| escape(text)));
-        notes.extend(
-            group
-                .handshakes()
-                .chain(group.beside())
-                .chain(group.backends())
-                .chain(group.profiles())
-                .map(|text| escape(&text)),
-        );
+        notes.extend(group.notes().map(|text| escape(&text)));
         notes.extend(differ.then(|| group.launched()).into_iter().flatten().map(|text| escape(&text)));
         parts.push(bullets(notes.into_iter()));
     }

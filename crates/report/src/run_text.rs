@@ -70,9 +70,7 @@ fn tables(page: &mut Page, analysis: &Analysis, conditions: &Conditions, groups:
             page.line(Tint::Unsure, &format!("  {line}"));
         }
         let launched = differ.then(|| group.launched()).into_iter().flatten();
-        for text in
-            group.handshakes().chain(group.beside()).chain(group.backends()).chain(group.profiles()).chain(launched)
-        {
+        for text in group.notes().chain(launched) {
             page.paragraph(2, Tint::Dim, &text);
         }
     }

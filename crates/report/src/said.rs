@@ -83,7 +83,7 @@ parts! {
         environment, same, rows, shifts, reply_sizes, gates, trials, elapsed_s
     }
     CellAnalysis {
-        rotation, profile, died, invariants, marks;
+        rotation, profile, died, invariants, marks, suspicions;
         levels, load, trials, void, set_aside, warm_up_s, window_s, throughput, at_least, course, of_ceiling, latency_us,
         cpu_us_per_request, cpu_at_least, target_busy, generator_busy, generator_starved, peak_memory_bytes, peak_at_least, memory_count,
         time_to_ready_ms, behind, handshakes, beside, backend, errors, failing, first_wrong, remarks, quantiles,

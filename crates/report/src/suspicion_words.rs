@@ -2,17 +2,25 @@
 
 use model::{Metric, Suspicion};
 
-use crate::format::duration_us;
+use crate::format::{duration_us, thousands};
 
 /// A sentence or two, with the load that would prove it and the cure.
 pub(crate) fn suspicion_words(suspicion: &Suspicion) -> String {
     match *suspicion {
+        Suspicion::RegularStalls { count, every_s, length_s } => format!(
+            "Nothing was answered {} times for {}, every {}: consistent with something on a timer that stops the server, or with a \
+             collector that runs after so many requests. To know which, load it with half of the rate (`bourdon load --rate`): what is \
+             caused by requests then comes half as often, and what is on a timer as often as now",
+            thousands(count),
+            duration_us(length_s * 1e6),
+            duration_us(every_s * 1e6)
+        ),
         Suspicion::DelayedAck { quantile, first_byte_us, service_us } => {
             let [first, rest] = [first_byte_us, service_us - first_byte_us].map(duration_us);
             format!(
                 "{} of the replies began after {first} and were whole {rest} later, as long as this machine waits before it acknowledges what \
                  came: consistent with a server that writes a reply in several pieces with Nagle's algorithm on, which holds back each \
-                 further piece until the one before is acknowledged. To prove it, load again with --quick-ack: then the {rest} are gone. \
+                 further piece until the one before is acknowledged. To prove it, load it with `bourdon load --quick-ack`: then the {rest} are gone. \
                  The cure is TCP_NODELAY on the server's connections, or one write for each reply",
                 share_above(quantile)
             )

@@ -103,7 +103,7 @@ impl From<Saved> for Measurement {
             slowest_reply_s: saved.slowest_reply_s,
             awaited: saved.awaited,
             residence: saved.residence,
-            generator: GeneratorUse { threads: saved.generator.thread_use, network_delay: None },
+            generator: GeneratorUse { threads: saved.generator.thread_use, network_delay: None, backend: None },
             connections: saved.connections,
             tls: saved.tls,
             steps: saved.intervals,

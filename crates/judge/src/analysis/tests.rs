@@ -186,7 +186,7 @@ fn the_figures_of_a_cells_mark_are_those_of_one_launch_that_shows_what_it_is_abo
     let note =
         session.analyse_these(&records).cells.remove(0).marks.into_iter().find(|note| note.mark() == Mark::Lateness);
     let note = note.unwrap();
-    assert_eq!(note.metrics, [Metric::P90, Metric::P99, Metric::P999]);
+    assert_eq!(note.metrics, [Metric::P90, Metric::P95, Metric::P99, Metric::P999]);
     assert_eq!(note.launches, Some(Launches { with: 6, of: 6, told: ids[1].clone() }));
 }
 

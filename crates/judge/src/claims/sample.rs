@@ -21,7 +21,11 @@ fn most_requests(cell: &CellPlan) -> Option<u64> {
         _ if cell.rate_share.is_some() => return None,
         Some(_) if cell.load.model.is_random() => return None,
         Some(rate_per_s) => rate_per_s * window_s,
-        None => asked.ceiling_per_s().map(|_| most_completions(asked.load.slots(), window_s, asked.delay_s()))?,
+        None => asked.ceiling_per_s().map(|per_s| {
+            let of_delay = most_completions(asked.load.slots(), window_s, asked.delay_s());
+            let of_backend = per_s * window_s + asked.load.slots();
+            if cell.backend.is_some() { of_delay.min(of_backend) } else { of_delay }
+        })?,
     };
     Some(most.ceil() as u64)
 }

@@ -42,8 +42,9 @@ impl Guarded<'_> {
             return if is_middle { us / self.when_warm() } else { 0.0 };
         }
         match metric {
-            Metric::P50 | Metric::P75 | Metric::P90 => self.least_when_warm(|second| second.p50_us),
-            Metric::P95 | Metric::P99 | Metric::P999 => self.least_when_warm(|second| second.p99_us),
+            // Of all the seconds no quantile is lower than the lowest of theirs at or below it.
+            Metric::P50 | Metric::P75 | Metric::P90 | Metric::P95 => self.least_when_warm(|second| second.p50_us),
+            Metric::P99 | Metric::P999 => self.least_when_warm(|second| second.p99_us),
             _ => 0.0,
         }
     }

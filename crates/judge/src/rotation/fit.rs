@@ -145,7 +145,7 @@ fn untold(plan: &Plan) -> BTreeSet<usize> {
     let of = |claim: &model::Claim| -> Vec<usize> {
         let Ok(resolved) = resolve_claim(plan, claim) else { return Vec::new() };
         let calls = resolved.expectation.expression.calls();
-        let untold = calls.into_iter().filter(|call| call.metric == Metric::P999);
+        let untold = calls.into_iter().filter(|call| matches!(call.metric, Metric::P999 | Metric::GcMajor));
         untold.filter_map(|call| resolved.cells.get(&call.offset).copied()).collect()
     };
     plan.claims.iter().filter(|claim| claim.not_testable.is_none()).flat_map(of).collect()

@@ -1,7 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Arrivals, Draft, Extent, Level, LoadModel, MOST_STEPS, NS_PER_S, Plan, Rotation, Together, TrialSpec, Turn, Whole,
+    Arrivals, Backend, Draft, Extent, Level, LoadModel, MOST_STEPS, NS_PER_S, Plan, Rotation, Together, TrialSpec,
+    Turn, Whole,
 };
 
 use super::{Slicing, by_conditions, sets, together};
@@ -210,16 +211,18 @@ fn what_shares_its_conditions_goes_round_together_where_its_load_can_be_cut() {
     assert_eq!(launches(&plan(|draft| draft.twin = None)), [[(0, false), (1, false)]]);
     assert_eq!(by_conditions(&plan(|draft| draft.rotation = None)), []);
     type Change = fn(&mut Draft);
-    let whole: [(Change, Whole); 9] = [
+    let whole: [(Change, Whole); 11] = [
         (|draft| draft.ladder = Some("connections".to_owned()), Whole::Ladder),
         (|draft| draft.cells.truncate(1), Whole::OneTarget),
         (|draft| draft.cells[1].load.keep_alive = false, Whole::NewConnections),
         (|draft| draft.cells[1].load.extent = Extent::Requests { count: 10, within_ns: None }, Whole::Requests),
         (|draft| draft.cells[1].load.network_delay_ns = 1_000_000, Whole::NetworkDelay),
         (|draft| draft.cells[1].profile = true, Whole::Profile),
+        (|draft| draft.cells[1].backend = Some(Backend::default()), Whole::Backend),
         (|draft| draft.cells[1].census = Some(true), Whole::Census),
         (|draft| draft.cells[1].rate_share = Some(0.5), Whole::RateUnknown),
         (|draft| draft.claims = Session::new().claim("p999(b) < 10ms").draft().claims, Whole::Claimed),
+        (|draft| draft.claims = Session::new().claim("gc_major(b) < 1").draft().claims, Whole::Claimed),
     ];
     for (change, why) in whole {
         let plan = plan(change);

@@ -40,7 +40,7 @@ pub(super) fn other_ways(target: &Target, launch: Launch<'_>, seed: u64) -> Resu
         for value in setting.values.iter().filter(|value| name == WORK || **value != setting.default) {
             let mut settings = BTreeMap::from([(setting.env.clone(), value.clone())]);
             let kind = WorkKind::from_id(value).filter(|_| name == WORK);
-            let backend = (kind == Some(WorkKind::Http)).then(|| RunningBackend::start(Backend::default(), &[]));
+            let backend = (kind == Some(WorkKind::Http)).then(|| RunningBackend::start(Backend::default(), 1, &[]));
             let backend = backend.transpose().map_err(|error| Unlaunched::Prevented(error.to_string()))?;
             settings.extend(backend.as_ref().map(|backend| (BACKEND.to_owned(), backend.url())));
             if kind.is_some() {

@@ -162,7 +162,7 @@ fn beneath(group: &Group<'_>, differ: bool, explained: &mut Vec<Mark>) -> Vec<St
     notes.extend(missing(group));
     notes.extend(unranked(group));
     notes.extend(counts(group));
-    notes.extend(group.handshakes().chain(group.beside()).chain(group.backends()).chain(group.profiles()));
+    notes.extend(group.notes());
     notes.extend(differ.then(|| group.launched()).into_iter().flatten());
     notes
 }

@@ -56,7 +56,7 @@ fn a_quantile_near_the_lateness_is_marked() {
     measured(&mut trial).latency_us.lateness = Some(lateness(1_200.0, 1_000));
     let note = check_trial(&cell, None, &trial).marks.remove(0);
     assert_eq!(note.mark(), Mark::Lateness);
-    assert!(report::note_words(&note).contains("own lateness: p50 10.9 ms, p90 12.0 ms"), "{note:?}");
+    assert!(report::note_words(&note).contains("own lateness: p50 10.9 ms, p75 11.4 ms, p90 12.0 ms"), "{note:?}");
 }
 
 /// The metrics that the lateness mark names, with so much lateness and so many of 92,000 requests that waited.
@@ -72,28 +72,32 @@ fn late_metrics(late: LatencySummary, waited: u64) -> Vec<Metric> {
 /// One request in a thousand that leaves late moves a p99, and hardly the median; one in ten moves that.
 #[test]
 fn each_quantile_is_held_against_the_lateness_of_a_tenth_of_what_lies_above_it() {
-    use Metric::{P50, P90, P99, P999};
+    use Metric::{P50, P75, P90, P95, P99, P999};
     let on_time = || lateness(20.0, 100_000);
     let late = Some(5_000.0);
     assert_eq!(late_metrics(on_time(), 0), []);
     let from_p999 = LatencySummary { p999: late, p9999: late, ..on_time() };
     assert_eq!(late_metrics(from_p999.clone(), 0), [P99, P999]);
     let from_p99 = LatencySummary { p99: late, ..from_p999.clone() };
-    assert_eq!(late_metrics(from_p99.clone(), 0), [P90, P99, P999]);
+    assert_eq!(late_metrics(from_p99.clone(), 0), [P90, P95, P99, P999]);
     let from_p95 = LatencySummary { p95: late, ..from_p99 };
-    assert_eq!(late_metrics(from_p95.clone(), 0), [P50, P90, P99, P999], "its own quantile is on time");
+    assert_eq!(late_metrics(from_p95.clone(), 0), [P50, P75, P90, P95, P99, P999], "its own quantile is on time");
     let few = LatencySummary { p999: None, p9999: None, ..from_p95.clone() };
-    assert_eq!(late_metrics(few, 0), [P50, P90, P99, P999], "the highest that is estimable");
+    assert_eq!(late_metrics(few, 0), [P50, P75, P90, P95, P99, P999], "the highest that is estimable");
 }
 
 #[test]
 fn what_waited_for_a_connection_is_not_held_against_the_generator_and_clears_it_of_nothing_else() {
-    use Metric::{P50, P90, P99, P999};
+    use Metric::{P50, P75, P90, P95, P99, P999};
     let late = Some(5_000.0);
     let waiting = LatencySummary { p99: late, p999: late, p9999: late, ..lateness(20.0, 100_000) };
     assert_eq!(late_metrics(waiting.clone(), 1_380), [], "1.5 % waited, and no others were late");
     let both = LatencySummary { p75: late, p90: late, p95: late, ..waiting };
-    assert_eq!(late_metrics(both, 1_380), [P50, P90, P99, P999], "nor does that clear it of what a quarter suffered");
+    assert_eq!(
+        late_metrics(both, 1_380),
+        [P50, P75, P90, P95, P99, P999],
+        "nor does that clear it of what a quarter suffered"
+    );
 }
 
 #[test]
