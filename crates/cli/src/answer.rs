@@ -5,7 +5,7 @@ use std::path::Path;
 use ::report::Style;
 use judge::Run;
 use lab::{LabError, RunFolder, RunRecord};
-use model::{ClaimAnalysis, ClaimVerdict, Judged, Plan, Timeline, TrialRecord, TrialStage};
+use model::{ClaimAnalysis, ClaimVerdict, Judged, Plan, Sureness, Timeline, TrialRecord, TrialStage};
 
 use crate::args::{ReportFormat, ShownArgs};
 use crate::commands;
@@ -45,6 +45,7 @@ pub(crate) fn exit(record: &RunRecord, judged: &Judged, gate: bool) -> Exit {
     let is_contradicted = |claim: &ClaimAnalysis| claim.verdict == ClaimVerdict::Contradicted;
     let contradicted = match judged {
         Judged::Run(analysis) => analysis.claims.iter().any(is_contradicted),
+        Judged::Diagnosis(diagnosis) => diagnosis.findings.iter().any(|found| found.sureness == Sureness::Is),
         Judged::Comparison(_) => false,
     };
     let bad = judge::answer_is_bad(judged) || (gate && contradicted);

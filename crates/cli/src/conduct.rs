@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use judge::RunPlanner;
-use lab::{LabError, Perf, Prepared, ProcessLauncher, RunFolder, RunRecord, Session, TrialTools, Unstarted};
+use lab::{
+    LabError, Launcher, Perf, Prepared, ProcessLauncher, RunFolder, RunRecord, RunningElsewhere, Session, TrialTools,
+    Unstarted,
+};
 use model::{Environment, Judged, Plan, Timeline, TrialRecord};
 
 use crate::exit::{Exit, Failure};
@@ -43,18 +45,22 @@ pub(crate) fn conduct(
     stop: &AtomicBool,
     mut progress: RunProgress,
 ) -> Result<Conducted, Failure> {
-    let launcher = ProcessLauncher::new(home::executable());
+    let running = begun.plan.diagnosis.as_ref().and_then(|asked| asked.running);
+    let launcher: Box<dyn Launcher> = match running {
+        Some(running) => Box::new(RunningElsewhere { address: running.address }),
+        None => Box::new(ProcessLauncher::new(home::executable())),
+    };
     let perf = Perf::on_path(home::executable());
     let tools = TrialTools {
-        launcher: &launcher,
+        launcher: &*launcher,
         load: &engine::run,
         rotate: &engine::rotate,
         prepared: &begun.prepared,
         perf: &perf,
     };
-    let mut planner = RunPlanner::new(&begun.plan);
+    let mut planner = judge::planner(&begun.plan);
     let session = Session { plan: begun.plan, folder: &mut begun.folder, done: begun.done, tools, keep_going };
-    let ended = session.run(&mut planner, stop, &mut |event| progress.show(event));
+    let ended = session.run(&mut *planner, stop, &mut |event| progress.show(event));
     progress.stop();
     let path = begun.folder.path().to_owned();
     let ended = ended.map_err(|error| stopped(&error, &path))?;

@@ -8,6 +8,7 @@ mod calibrate;
 mod commands;
 mod compare;
 mod conduct;
+mod diagnose;
 mod exit;
 mod experiment;
 mod found;
@@ -66,6 +67,7 @@ fn begin() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Diagnose(args) => diagnose::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Targets(args) => targets::run(&args),

@@ -71,6 +71,8 @@ pub(crate) struct RunProgress {
     block_anew: u64,
     /// The names of all trials that ended.
     ended: BTreeSet<String>,
+    /// Whether blocks mean something to whoever looks on.
+    tells_blocks: bool,
 }
 
 impl RunProgress {
@@ -89,7 +91,13 @@ impl RunProgress {
             block_again: None,
             block_anew: 0,
             ended: BTreeSet::new(),
+            tells_blocks: true,
         }
+    }
+
+    /// The same of a work that has no blocks.
+    pub(crate) fn without_blocks() -> Self {
+        Self { tells_blocks: false, ..Self::new() }
     }
 
     /// Takes one event.
@@ -112,14 +120,14 @@ impl RunProgress {
                 self.drawing = self.drawing.take().or_else(|| keep_drawing(&self.bar));
                 self.bar.set_length(*expected as u64);
                 self.bar.set_position(*done as u64);
-                self.bar.set_message(format!("block {}: {}", spec.block, self.label));
+                self.bar.set_message(self.begun());
             }
             Event::Second { second, .. } if second.drain => {}
             Event::Second { second, .. } => {
                 let interval = &second.interval;
                 let rate = interval.completed as f64 / interval.length_s.max(0.001);
                 let rate = ::report::format::number(rate);
-                self.bar.set_message(format!("block {}: {} · {rate} requests/s", self.block, self.label));
+                self.bar.set_message(format!("{} · {rate} requests/s", self.begun()));
             }
             Event::TrialEnded { record } => self.end_trial(record),
             Event::GivenUp { block: 0, target } => {
@@ -135,6 +143,11 @@ impl RunProgress {
     /// Ends the display before its time.
     pub(crate) fn stop(&self) {
         self.bar.finish_and_clear();
+    }
+
+    /// What is under way.
+    fn begun(&self) -> String {
+        if self.tells_blocks { format!("block {}: {}", self.block, self.label) } else { self.label.clone() }
     }
 
     fn end_trial(&mut self, record: &TrialRecord) {
@@ -170,7 +183,7 @@ impl RunProgress {
 
     fn end_block(&mut self) {
         let (trials, not_up) = (std::mem::take(&mut self.block_trials), std::mem::take(&mut self.block_not_up));
-        if trials + not_up > 0 && self.block > 0 && self.bar.is_hidden() {
+        if trials + not_up > 0 && self.block > 0 && self.bar.is_hidden() && self.tells_blocks {
             let not_up =
                 if not_up == 0 { String::new() } else { format!(", {not_up} whose server did not become ready") };
             let again = self.block_again.take();
@@ -191,7 +204,7 @@ impl RunProgress {
 /// What was added to the plan, in words.
 fn added(addition: &Addition) -> String {
     match addition {
-        Addition::Cell { cell, why } => ::report::purpose_words(why, cell.levels.target()),
+        Addition::Cell { cell, why } => ::report::purpose_words(why, cell),
         Addition::Rate(rate) => {
             let conditions =
                 if rate.conditions.0.is_empty() { String::new() } else { format!("{}: ", rate.conditions) };

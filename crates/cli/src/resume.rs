@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use judge::RunPlanner;
 use lab::{RunFolder, RunRecord};
-use model::{Blocks, Environment, Instrument, Next, Plan, Planner};
+use model::{Blocks, Environment, Instrument, Next, Plan};
 use report::format::counted;
 
 use crate::conduct::PreparedRun;
@@ -39,7 +38,7 @@ impl Opened {
 
     /// Whether anything may be launched: where nothing is, nothing is put beside what was measured elsewhere.
     fn lacks_trials(&self) -> bool {
-        let (mut planner, trials) = (RunPlanner::new(&self.record.plan), &self.record.trials);
+        let (mut planner, trials) = (judge::planner(&self.record.plan), &self.record.trials);
         trials.iter().for_each(|trial| planner.take(trial));
         // What failed may be launched again in its place.
         trials.iter().any(|trial| trial.failure.is_some()) || !matches!(planner.next(), Next::Done(_))

@@ -1,8 +1,8 @@
 //! The one rule for a bad answer, whatever was loaded and by which command.
 
 use model::{
-    Accounting, Arm, CellAnalysis, CompareRow, Failing, Failure, GateResult, GateVerdict, Judged, Measurement, NotSent,
-    Slice, sum,
+    Accounting, Arm, CellAnalysis, CompareRow, DiagnosisEnd, Failing, Failure, GateResult, GateVerdict, Judged,
+    Measurement, NotSent, ServerFault, Slice, sum,
 };
 
 use crate::asked::Asked;
@@ -57,6 +57,11 @@ pub(crate) fn failing<'a>(
 pub fn answer_is_bad(judged: &Judged) -> bool {
     match judged {
         Judged::Run(analysis) => any_bad(&analysis.cells),
+        Judged::Diagnosis(diagnosis) => diagnosis.findings.iter().any(|found| match &found.fault {
+            ServerFault::Died { .. } => true,
+            ServerFault::Failures { share, .. } => share.estimate.is_some_and(|share| share > ALLOWED_FAILURES),
+            _ => false,
+        }),
         Judged::Comparison(analysis) => {
             let is_broken = |gate: &GateResult| gate.verdict == GateVerdict::Broken;
             let new = analysis.cells.iter().filter(|of| of.arm == Arm::New);
@@ -116,6 +121,7 @@ pub(crate) fn is_unserved(asked: &Asked<'_>, load: &Measurement) -> bool {
 pub fn answer_is_void(judged: &Judged) -> bool {
     match judged {
         Judged::Run(analysis) => analysis.cells.iter().any(|cell| cell.trials == 0),
+        Judged::Diagnosis(diagnosis) => diagnosis.ended == DiagnosisEnd::NothingMeasured,
         Judged::Comparison(analysis) => {
             let is_undecided = |gate: &GateResult| gate.verdict == GateVerdict::Undecided;
             analysis.gates.iter().any(is_undecided) || !analysis.rows.iter().any(CompareRow::is_measured)
@@ -127,7 +133,7 @@ pub fn answer_is_void(judged: &Judged) -> bool {
 /// compared.
 pub fn is_merely_undecided(judged: &Judged) -> bool {
     match judged {
-        Judged::Run(_) => false,
+        Judged::Run(_) | Judged::Diagnosis(_) => false,
         Judged::Comparison(analysis) => answer_is_void(judged) && analysis.rows.iter().any(CompareRow::is_measured),
     }
 }

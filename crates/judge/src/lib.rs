@@ -19,6 +19,7 @@ mod comparable;
 mod compare;
 mod comparisons;
 mod course;
+mod diagnosis;
 mod elapsed;
 mod failing;
 mod findings;
@@ -59,7 +60,7 @@ mod together;
 mod trial;
 
 pub use analysis::analyse;
-pub use answer::answer;
+pub use answer::{answer, planner};
 pub use audit::audit;
 pub use calibration::{CalibrationPlanner, distrust, judge_calibration};
 pub use claims::never_enough;

@@ -3,7 +3,9 @@
 use model::{Load, LoadSpec, Measurement, Metric, Silence, Suspicion};
 
 use crate::silence;
-use crate::thresholds::{DELAYED_ACK_US, NEAR_US, REGULAR_STALLS, SAME_PERIOD, SHORT_REPLY_BYTES};
+use crate::thresholds::{
+    CLOSED_REPLIES, CLOSED_SHARE, DELAYED_ACK_US, HELD_REPLIES, NEAR_US, REGULAR_STALLS, SAME_PERIOD, SHORT_REPLY_BYTES,
+};
 
 /// Where it is looked for, from the middle of the distribution on.
 const QUANTILES: [Metric; 5] = [Metric::P50, Metric::P75, Metric::P90, Metric::P95, Metric::P99];
@@ -15,7 +17,8 @@ pub(crate) fn of_load(spec: &LoadSpec, measured: &Measurement) -> Vec<Suspicion>
 
 /// All of them, of a load that acknowledges as its kernel does.
 pub(crate) fn of_trial(load: &Load, measured: &Measurement) -> Vec<Suspicion> {
-    delayed_ack(load, measured).into_iter().chain(regular_stalls(measured)).collect()
+    let others = [regular_stalls(measured), closed(load, measured), held(load, measured)];
+    delayed_ack(load, measured).into_iter().chain(others.into_iter().flatten()).collect()
 }
 
 /// The rest of short replies comes as much later than their first bytes as an acknowledgement is delayed, from a server so near that no
@@ -44,6 +47,23 @@ fn delayed_ack(load: &Load, measured: &Measurement) -> Option<Suspicion> {
         let waits = DELAYED_ACK_US.contains(&(service_us - first_byte_us)) && !service.is_lower_bound(service_us);
         waits.then_some(Suspicion::DelayedAck { quantile, first_byte_us, service_us })
     })
+}
+
+/// A connection for each reply, or nearly, though they were to be kept, and the server ended them.
+fn closed(load: &Load, measured: &Measurement) -> Option<Suspicion> {
+    let (connections, replies) = (&measured.connections, measured.in_window.completed);
+    let opened = connections.opened_in_window?;
+    let all = (CLOSED_SHARE * replies as f64).max(CLOSED_REPLIES as f64) as u64;
+    let is_so = load.keep_alive && replies >= CLOSED_REPLIES && opened >= all && connections.closed_by_reply >= all;
+    is_so.then_some(Suspicion::ClosedConnections { opened, replies })
+}
+
+/// Connections that got nothing while another had many replies. Of a load at a rate most are idle by right.
+fn held(load: &Load, measured: &Measurement) -> Option<Suspicion> {
+    let counts = &measured.connections;
+    let (unserved, most) = (counts.never_served, counts.completed_max);
+    let is_so = load.keep_alive && !load.model.has_schedule() && unserved > 0 && most >= HELD_REPLIES;
+    is_so.then_some(Suspicion::HeldWorkers { unserved, connections: load.connections.into(), most })
 }
 
 /// Silences of the server's own at equal distances. One that the window cuts off at either end does not show when it began or ended.
@@ -114,6 +134,25 @@ mod tests {
         });
         assert_eq!(slow, [], "its replies come in bursts");
         assert_eq!(stalled(&[0.0, 3.0, 5.0, 7.0]), [], "of the first only the end lies in the window");
+    }
+
+    #[test]
+    fn connections_that_end_with_each_reply_and_those_that_get_nothing_are_told() {
+        let closing = |opened: u64| {
+            of(600.0, 700.0, |_, measured| {
+                measured.connections.opened_in_window = Some(opened);
+                measured.connections.closed_by_reply = opened;
+            })
+        };
+        assert!(matches!(closing(142_000)[..], [Suspicion::ClosedConnections { opened: 142_000, .. }]));
+        assert_eq!(closing(1_000), [], "a server that ends a connection after so many replies");
+        let serving = |most: u64| {
+            of(600.0, 700.0, |_, measured| {
+                (measured.connections.never_served, measured.connections.completed_max) = (2, most);
+            })
+        };
+        let held = Suspicion::HeldWorkers { unserved: 2, connections: 10, most: 900 };
+        assert_eq!((serving(900), serving(1)), (vec![held], Vec::new()), "or all wait for their turn");
     }
 
     #[test]

@@ -229,6 +229,7 @@ impl Session {
             relative_rates: Vec::new(),
             claims: self.claims.clone(),
             comparison: None,
+            diagnosis: None,
         }
     }
 
@@ -329,6 +330,8 @@ pub(crate) fn cell_plan(target: &str, levels: &[(&str, Level)], connections: u32
         tls: false,
         tls_resume: false,
         census: Some(false),
+        quick_ack: false,
+        tried: None,
     }
 }
 

@@ -43,6 +43,13 @@ pub const SHORT_REPLY_BYTES: f64 = 14_000.0;
 /// Time to connect, in µs, above which a round trip of the network may be what is taken for a delayed acknowledgement.
 pub const NEAR_US: f64 = 5_000.0;
 
+/// Replies that some connection has had when others had none: so many come to one by chance only where nobody has to wait for a turn.
+pub(crate) const HELD_REPLIES: u64 = 5;
+
+/// Share of replies that end their connection from which on it is the rule, and the replies that this takes.
+pub(crate) const CLOSED_SHARE: f64 = 0.9;
+pub(crate) const CLOSED_REPLIES: u64 = 20;
+
 /// Stalls from which on equal distances are no accident: three distances of random ones would lie within 15 % of their mean in 1.5 %
 /// of loads (200,000 simulated).
 pub const REGULAR_STALLS: usize = 4;

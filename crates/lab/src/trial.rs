@@ -402,7 +402,7 @@ pub(crate) fn load_spec(plan: &Plan, spec: &TrialSpec, running: &dyn Running, wa
         threads: plan.generator.threads.min(load.connections),
         cpus: plan.generator.cpus.clone(),
         spin: plan.generator.spin,
-        quick_ack: false,
+        quick_ack: cell.quick_ack,
         seed: seed_of(plan.seed, spec.block.into()),
         load,
     }

@@ -32,6 +32,8 @@ pub enum Purpose {
     Trust,
     /// To see what its target serves in a closed load, for its rate.
     Rate,
+    /// To find out what is wrong with its target: the cell says which experiment it is.
+    Diagnosis,
     /// In words, as earlier versions recorded it.
     #[serde(untagged)]
     Said(String),

@@ -1,4 +1,4 @@
-use crate::{Analysis, CompareAnalysis};
+use crate::{Analysis, CompareAnalysis, Diagnosis};
 
 /// What a record means. What was asked, which is in its plan, decides which of them it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -7,4 +7,6 @@ pub enum Judged {
     Run(Box<Analysis>),
     /// An old server against a new one.
     Comparison(Box<CompareAnalysis>),
+    /// What is wrong with one server.
+    Diagnosis(Box<Diagnosis>),
 }

@@ -21,6 +21,7 @@ mod compare;
 mod compare_plan;
 mod counting;
 mod cure;
+mod diagnosis;
 mod difference;
 mod ended;
 mod environment;
@@ -62,6 +63,7 @@ mod shift;
 mod sound;
 mod stacks;
 mod stirred;
+mod suspect;
 mod suspicion;
 mod target;
 mod timeline;
@@ -94,6 +96,10 @@ pub use compare::{
 pub use compare_plan::{Arm, CompareForm, ComparePlan, ComparedRevision, RevisionContent};
 pub use counting::{counted, thousands, times};
 pub use cure::Cure;
+pub use diagnosis::{
+    DIAGNOSIS_SCHEMA, DiagnosePlan, Diagnosed, Diagnosis, DiagnosisEnd, Excluded, Open, PATHS_APART, PATHS_SHARE,
+    RunningServer, STALLS_OF_REQUESTS, ServerFault, Sureness, Tried, Unexplained, Unproved, WhyOpen,
+};
 pub use difference::{Aspect, AspectValue, Difference};
 pub use ended::{EndedWhen, GuardEnd, ProcessEnd, TargetEnd, WhyFailed};
 pub use environment::{ENVIRONMENT_SCHEMA, Environment};
@@ -137,6 +143,7 @@ pub use shift::{QuantileShift, Shift};
 pub use sound::{LONGEST_SLICE_NS, RATES_PER_S};
 pub use stacks::{NOT_TOLD, StackNode};
 pub use stirred::{GOLDEN, seed_of, stirred};
+pub use suspect::{Experiment, Suspect, Trying, WhyTried};
 pub use suspicion::Suspicion;
 pub use target::*;
 pub use timeline::{

@@ -4,7 +4,8 @@ use std::ops::Deref;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Arrivals, Backend, Cell, ComparePlan, Fault, GeneratorLimits, Level, Load, Metric, Reason, Rotation, Target, WHOAMI,
+    Arrivals, Backend, Cell, ComparePlan, DiagnosePlan, Fault, GeneratorLimits, Level, Load, Metric, Reason, Rotation,
+    Target, Trying, WHOAMI,
 };
 
 /// Schema number of `plan.toml`.
@@ -89,6 +90,9 @@ pub struct Draft {
     /// What a comparison asked for; none where the plan is not one's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<ComparePlan>,
+    /// What a diagnosis asked for; none where the plan is not one's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diagnosis: Option<DiagnosePlan>,
 }
 
 fn a_hundredth() -> f64 {
@@ -334,6 +338,12 @@ pub struct CellPlan {
     /// the cells that load `/whoami`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub census: Option<bool>,
+    /// Whether what its target sends is acknowledged at once, see [`crate::LoadSpec::quick_ack`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quick_ack: bool,
+    /// The experiment of a diagnosis that it is; none of any other cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tried: Option<Trying>,
 }
 
 impl CellPlan {

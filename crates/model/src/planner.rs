@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Addition, Fault, Metric, NotServed, TrialRecord, TrialSpec};
+use crate::{Addition, DiagnosisEnd, Fault, Metric, NotServed, TrialRecord, TrialSpec};
 
 /// What a planner wants next.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,6 +87,8 @@ pub enum Done {
     NoRate(BTreeMap<String, NotServed>),
     /// A calibration knows what can be trusted.
     Calibrated,
+    /// A diagnosis ends.
+    Diagnosed(DiagnosisEnd),
     /// A load failed without which nothing follows from the others.
     LoadFailed {
         /// The trial that made it.

@@ -16,6 +16,22 @@ pub enum Suspicion {
         /// Service time there, µs.
         service_us: f64,
     },
+    /// Replies end the connections that were to be kept.
+    ClosedConnections {
+        /// How many connections were opened in the window.
+        opened: u64,
+        /// For so many replies.
+        replies: u64,
+    },
+    /// Some connections get nothing while others get one reply after the other: each that is open may hold a worker.
+    HeldWorkers {
+        /// How many got nothing.
+        unserved: u64,
+        /// Of so many.
+        connections: u64,
+        /// How many replies the busiest one had.
+        most: u64,
+    },
     /// Nothing is answered for a while, again and again after the same time: something on a timer, or a collector that runs after so many
     /// requests.
     RegularStalls {

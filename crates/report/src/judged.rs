@@ -1,13 +1,17 @@
 use model::Judged;
 
 use crate::picture::{Illustrations, Picture};
-use crate::{Style, compare_json, compare_markdown, compare_text, more_blocks, run_json, run_markdown, run_text};
+use crate::{
+    Style, compare_json, compare_markdown, compare_text, diagnosis_json, diagnosis_markdown, diagnosis_text,
+    more_blocks, run_json, run_markdown, run_text,
+};
 
 /// What a record means, for a terminal.
 pub fn text(judged: &Judged, style: Style) -> String {
     match judged {
         Judged::Run(analysis) => run_text(analysis, style),
         Judged::Comparison(analysis) => compare_text(analysis, style),
+        Judged::Diagnosis(diagnosis) => diagnosis_text(diagnosis, style),
     }
 }
 
@@ -16,6 +20,7 @@ pub fn markdown(judged: &Judged) -> String {
     match judged {
         Judged::Run(analysis) => run_markdown(analysis),
         Judged::Comparison(analysis) => compare_markdown(analysis),
+        Judged::Diagnosis(diagnosis) => diagnosis_markdown(diagnosis),
     }
 }
 
@@ -25,6 +30,7 @@ pub fn illustrated(judged: &Judged, folder: &str, pictures: &[Picture]) -> Strin
     match judged {
         Judged::Run(analysis) => run_markdown::illustrated(analysis, illustrations),
         Judged::Comparison(analysis) => compare_markdown::illustrated(analysis, illustrations),
+        Judged::Diagnosis(diagnosis) => diagnosis_markdown(diagnosis),
     }
 }
 
@@ -33,6 +39,7 @@ pub fn json(judged: &Judged) -> String {
     match judged {
         Judged::Run(analysis) => run_json(analysis),
         Judged::Comparison(analysis) => compare_json(analysis),
+        Judged::Diagnosis(diagnosis) => diagnosis_json(diagnosis),
     }
 }
 
@@ -42,5 +49,6 @@ pub fn next_step(judged: &Judged, resume: &str) -> Option<String> {
     match judged {
         Judged::Run(analysis) => more_blocks::of_run(analysis, resume),
         Judged::Comparison(analysis) => more_blocks::of_comparison(analysis, resume),
+        Judged::Diagnosis(_) => None,
     }
 }

@@ -29,7 +29,11 @@ mod compare_words;
 mod conditions;
 mod connections;
 mod cpu_words;
+mod diagnosis_markdown;
+mod diagnosis_text;
+mod diagnosis_words;
 mod difference_words;
+mod experiment_words;
 mod finding_words;
 /// Figures as people read them.
 pub mod format;
@@ -62,6 +66,7 @@ mod run_markdown;
 mod run_text;
 mod said;
 mod spark;
+mod suspect_words;
 mod suspicion_words;
 mod table;
 mod ties;
@@ -78,6 +83,8 @@ pub use claim_notes::{claim_notes, never_enough_words};
 pub use compare_markdown::compare_markdown;
 pub use compare_text::compare_text;
 pub use compare_words::{same_server, short_commit};
+pub use diagnosis_markdown::diagnosis_markdown;
+pub use diagnosis_text::diagnosis_text;
 pub use difference_words::{difference_between, difference_words};
 pub use html::{SitePage, index as site_index, page as html, page_of_site as html_of_site};
 pub use judged::{illustrated, json, markdown, next_step, text};
@@ -106,6 +113,11 @@ pub fn run_json(analysis: &model::Analysis) -> String {
 /// A comparison as one JSON document (`bourdon.compare/2`), pretty printed.
 pub fn compare_json(analysis: &model::CompareAnalysis) -> String {
     said::to_json_in_words(analysis)
+}
+
+/// A diagnosis as one JSON document (`bourdon.diagnosis/1`), pretty printed.
+pub fn diagnosis_json(diagnosis: &model::Diagnosis) -> String {
+    said::to_json_in_words(diagnosis)
 }
 
 /// One pretty JSON document with a newline at its end.

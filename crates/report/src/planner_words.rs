@@ -1,7 +1,8 @@
 //! What a planner says, in words.
 
-use model::{Done, Known, Purpose, counted};
+use model::{CellPlan, Done, Known, Purpose, counted};
 
+use crate::diagnosis_words::{end_words, trying_words};
 use crate::format::percent;
 use crate::reason_words::not_served;
 
@@ -36,6 +37,7 @@ pub fn done_words(done: &Done) -> String {
             format!("a rate cannot be a share of zero capacity: {}", why.collect::<Vec<_>>().join("; "))
         }
         Done::Calibrated => "what can be trusted is known".to_owned(),
+        Done::Diagnosed(end) => end_words(*end).to_owned(),
         Done::LoadFailed { trial } => format!("the load of {trial} failed, and nothing follows from the others"),
         Done::Unsound(fault) => fault.to_string(),
         Done::Said(text) => text.clone(),
@@ -54,11 +56,12 @@ fn known_words(known: &Known) -> String {
     format!("{} {are} known to ± {half_width}", metrics.join(" and "))
 }
 
-/// What a cell of this target was added for.
-pub fn purpose_words(why: &Purpose, target: &str) -> String {
+/// What a cell was added for.
+pub fn purpose_words(why: &Purpose, cell: &CellPlan) -> String {
     match why {
         Purpose::Trust => "whether this rate can be trusted".to_owned(),
-        Purpose::Rate => format!("what {target} serves in a closed load, for its rate"),
+        Purpose::Rate => format!("what {} serves in a closed load, for its rate", cell.levels.target()),
+        Purpose::Diagnosis => cell.tried.as_ref().map_or(String::new(), trying_words),
         Purpose::Said(text) => text.clone(),
     }
 }

@@ -3,19 +3,21 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Analysis, Calibration, CellAnalysis, CellProfile, ClaimAnalysis, CompareAnalysis, ComparedCell, Died, Difference,
-    Finding, InvariantCheck, MarkNote, NoProfile, NotServed, Reason, RelativeRate, RepeatedBlock, Rotated,
-    SessionAnalysis, Suspicion, Validity, VoidTrial,
+    Analysis, Calibration, CellAnalysis, CellProfile, ClaimAnalysis, CompareAnalysis, ComparedCell, Diagnosed,
+    Diagnosis, Died, Difference, Excluded, Finding, InvariantCheck, MarkNote, NoProfile, NotServed, Open, Reason,
+    RelativeRate, RepeatedBlock, Rotated, SessionAnalysis, Suspicion, Tried, Unexplained, Validity, VoidTrial,
 };
 use serde::Serialize;
 
 use crate::claim_notes::claim_notes;
+use crate::diagnosis_words;
 use crate::difference_words::difference_words;
 use crate::launch_words::failed_words;
 use crate::mark_words::note_words;
 use crate::ordered_json::Json;
 use crate::profile_words::no_profile_words;
 use crate::reason_words::{breach_words, not_served, reason_words, why_words};
+use crate::suspect_words;
 use crate::suspicion_words::suspicion_words;
 use crate::to_json;
 use crate::words::finding_title;
@@ -55,6 +57,11 @@ sentences! {
     NoProfile => no_profile_words,
     Finding => finding_title,
     Suspicion => suspicion_words,
+    Diagnosed => |found: &Diagnosed| diagnosis_words::title(&found.fault),
+    Excluded => suspect_words::excluded,
+    Open => suspect_words::open,
+    Unexplained => suspect_words::unexplained,
+    Tried => |tried: &Tried| diagnosis_words::trying_words(&tried.trying),
 }
 
 /// Which fields of a part of a document have words, or parts that have; behind the semicolon all that have none. A new field does
@@ -89,6 +96,7 @@ parts! {
         time_to_ready_ms, behind, handshakes, beside, backend, errors, failing, first_wrong, remarks, quantiles,
         launches
     }
+    Diagnosis { findings, excluded, open, unexplained, tried; schema, question, title, environment, ended, elapsed_s }
     CellProfile { no_profile; by, launches, samples, share, functions }
     SessionAnalysis { repeated, marks; itself, cpus }
     VoidTrial { reason; id, arm, block, twin, levels }

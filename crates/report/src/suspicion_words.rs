@@ -15,6 +15,19 @@ pub(crate) fn suspicion_words(suspicion: &Suspicion) -> String {
             duration_us(length_s * 1e6),
             duration_us(every_s * 1e6)
         ),
+        Suspicion::ClosedConnections { opened, replies } => format!(
+            "The server ended {} connections with {} replies, though they were to be kept: each request pays for a new one. Where that is not \
+             meant, let it keep HTTP/1.1 connections open and say how long a reply is; `bourdon load --no-keepalive` has the same on purpose",
+            thousands(opened),
+            thousands(replies)
+        ),
+        Suspicion::HeldWorkers { unserved, connections, most } => format!(
+            "{} of {} connections got nothing while another had {} replies: consistent with a server in which each open connection holds a \
+             worker. `bourdon diagnose` proves it: clients that close after each request are then all served",
+            thousands(unserved),
+            thousands(connections),
+            thousands(most)
+        ),
         Suspicion::DelayedAck { quantile, first_byte_us, service_us } => {
             let [first, rest] = [first_byte_us, service_us - first_byte_us].map(duration_us);
             format!(

@@ -1,5 +1,6 @@
 mod audit;
 mod compare;
+mod diagnose;
 mod generator;
 mod load;
 mod request;
@@ -15,6 +16,7 @@ use specimens::Kind;
 
 pub(crate) use audit::{AuditArgs, AuditFormat};
 pub(crate) use compare::CompareArgs;
+pub(crate) use diagnose::DiagnoseArgs;
 pub(crate) use generator::GeneratorArgs;
 pub(crate) use load::{ArrivalsArg, LoadArgs, LoadFormat};
 pub(crate) use request::RequestArgs;
@@ -49,6 +51,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Is the new one slower? Two revisions, two commands, or two recorded runs
     Compare(CompareArgs),
+    /// What is wrong with this server, and what proves it?
+    Diagnose(DiagnoseArgs),
     /// Make a site of recorded runs: their verdicts, and the page of each
     Site(SiteArgs),
     /// Check somebody else's figures: which of them cannot be true together
@@ -197,7 +201,7 @@ pub(crate) struct ShownArgs {
 pub(crate) enum ReportFormat {
     /// For a terminal
     Text,
-    /// One document, schema bourdon.report/2, or bourdon.compare/2 of a comparison
+    /// One document, schema bourdon.report/2, bourdon.compare/2 of a comparison, or bourdon.diagnosis/1
     Json,
     /// For a pull request or a wiki
     Markdown,

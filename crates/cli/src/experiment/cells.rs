@@ -103,6 +103,8 @@ impl Ground<'_> {
         Ok(CellPlan {
             levels: Cell(levels),
             census: Some(load.mix.first().request.path == WHOAMI),
+            quick_ack: false,
+            tried: None,
             load,
             settings,
             runtime,

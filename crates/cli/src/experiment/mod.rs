@@ -35,7 +35,7 @@ pub(crate) use generator::GeneratorAsked;
 pub(crate) use one_load::{OneLoad, Server};
 pub(crate) use recipe::authorities_in;
 pub(crate) use resolve::{plan, ready_path};
-pub(crate) use roster::specimen;
+pub(crate) use roster::{SPECIMEN, specimen};
 pub(crate) use rotation::ROTATION;
 pub(crate) use target_file::target;
 

@@ -68,6 +68,8 @@ impl OneLoad<'_> {
             tls: target.tls.is_some(),
             tls_resume: self.tls_resume,
             census: Some(self.load.mix.first().request.path == WHOAMI),
+            quick_ack: false,
+            tried: None,
         };
         Draft {
             schema: PLAN_SCHEMA.to_owned(),
@@ -97,6 +99,7 @@ impl OneLoad<'_> {
             relative_rates: Vec::new(),
             claims: Vec::new(),
             comparison: None,
+            diagnosis: None,
         }
     }
 }

@@ -89,6 +89,7 @@ fn read(source: &Source, options: &Options) -> Read<Draft> {
         relative_rates: Vec::new(),
         claims: Vec::new(),
         comparison: None,
+        diagnosis: None,
     };
     plan.repeats = experiment.form(options.quick).repeats.unwrap_or(plan.blocks.max / BLOCKS_TO_A_REPEAT);
     experiment.quick.check(&plan.cells)?;

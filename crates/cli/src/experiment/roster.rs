@@ -15,7 +15,7 @@ use super::recipe::{
 use super::section::{Item, Section};
 
 /// Before the name of a specimen.
-const SPECIMEN: &str = "specimen:";
+pub(crate) const SPECIMEN: &str = "specimen:";
 
 /// Where a target comes from, and with it what is known of its paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

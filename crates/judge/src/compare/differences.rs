@@ -107,6 +107,7 @@ fn of_plan(run: Run<'_>) -> Vec<Said> {
         relative_rates: _,
         claims: _,
         comparison: _,
+        diagnosis: _,
     } = &**run.plan;
     vec![
         said(Aspect::TargetCpus, AspectValue::Cpus(target_cpus.clone())),
@@ -155,6 +156,8 @@ fn of_cell(cell: &CellPlan) -> Vec<Said> {
         tls,
         tls_resume,
         census: _,
+        quick_ack,
+        tried: _,
     } = cell;
     let beside = beside.as_ref().map_or(NONE, |beside| &beside.mix.first().request.path);
     let of_cell = [
@@ -170,6 +173,7 @@ fn of_cell(cell: &CellPlan) -> Vec<Said> {
         said(Aspect::Beside, beside),
         said(Aspect::Backend, backend.map_or(NONE.into(), AspectValue::Backend)),
         said(Aspect::Census, cell.takes_census()),
+        said(Aspect::QuickAck, *quick_ack),
     ];
     of_load(load).into_iter().chain(of_cell).collect()
 }

@@ -186,6 +186,8 @@ pub(crate) fn cell(target: &str, connections: u32) -> CellPlan {
         tls: false,
         tls_resume: false,
         census: Some(false),
+        quick_ack: false,
+        tried: None,
     }
 }
 
@@ -222,6 +224,7 @@ pub(crate) fn draft(blocks: u32) -> Draft {
         added: Vec::new(),
         claims: vec![],
         comparison: None,
+        diagnosis: None,
     }
 }
 

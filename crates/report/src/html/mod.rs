@@ -5,6 +5,7 @@
 mod choice;
 mod comparison;
 mod data;
+mod diagnosis;
 mod frame;
 mod launches;
 mod over_time;
@@ -36,6 +37,7 @@ fn page_with(judged: &Judged, timelines: &[Timeline], index: Option<&str>) -> St
     match judged {
         Judged::Run(analysis) => run::page(analysis, &pictures, timelines, index),
         Judged::Comparison(analysis) => comparison::page(analysis, &pictures, timelines, index),
+        Judged::Diagnosis(diagnosis) => diagnosis::page(diagnosis, index),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::conditions::Conditions;
 use crate::page::Tint;
 use crate::picture::KEPT;
 use crate::rows::groups;
-use crate::{answer, asked_words, bad, compare_answer, compare_words, words};
+use crate::{answer, asked_words, bad, compare_answer, compare_words, diagnosis_words, words};
 
 /// The index as a page of a run names it.
 pub(super) const INDEX: &str = "../../index.html";
@@ -68,6 +68,7 @@ fn environment(judged: &Judged) -> &Environment {
     match judged {
         Judged::Run(analysis) => &analysis.environment,
         Judged::Comparison(analysis) => &analysis.environment,
+        Judged::Diagnosis(diagnosis) => &diagnosis.environment,
     }
 }
 
@@ -86,6 +87,7 @@ fn said(judged: &Judged) -> (String, (Tint, String)) {
             let answer = behind(&compare_words::bad(analysis), compare_answer::of_comparison(analysis));
             (question(analysis), answer)
         }
+        Judged::Diagnosis(diagnosis) => (diagnosis.question.clone(), diagnosis_words::answer(diagnosis)),
     }
 }
 
@@ -93,6 +95,7 @@ fn load(judged: &Judged) -> Option<String> {
     match judged {
         Judged::Run(analysis) => asked_words::load(analysis.cells.iter()),
         Judged::Comparison(analysis) => asked_words::load(analysis.cells.iter().map(|of| &of.cell)),
+        Judged::Diagnosis(_) => None,
     }
 }
 

@@ -55,6 +55,8 @@ pub(crate) fn cell(of: &[(&str, &str)], model: LoadModel) -> CellPlan {
         tls: false,
         tls_resume: false,
         census: Some(false),
+        quick_ack: false,
+        tried: None,
     }
 }
 
@@ -107,6 +109,7 @@ pub(crate) fn draft(name: &str, question: &str, factors: &[&str], cells: Vec<Cel
         relative_rates: Vec::new(),
         claims: Vec::new(),
         comparison: None,
+        diagnosis: None,
     }
 }
 

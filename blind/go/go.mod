@@ -1,0 +1,3 @@
+module bourdon/blind
+
+go 1.22

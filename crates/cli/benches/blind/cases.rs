@@ -1,0 +1,195 @@
+//! Servers whose faults are drawn, and what is to be found of them.
+
+use serde_json::{Value, json};
+
+/// A server that is to be diagnosed.
+pub(crate) struct Case {
+    /// In which language it is written.
+    pub(crate) runtime: &'static str,
+    /// What makes it what it is, as environment variables.
+    pub(crate) settings: Vec<(&'static str, String)>,
+    /// What is asked for beside its command.
+    pub(crate) options: Vec<&'static str>,
+    /// What is to be found; nothing of a decoy.
+    pub(crate) planted: Vec<Planted>,
+}
+
+/// A fault that is there.
+#[derive(Clone)]
+pub(crate) struct Planted {
+    /// What it is suspected to be.
+    pub(crate) suspect: &'static str,
+    /// Its size, where it has one that is told: requests at once, seconds, bytes a request.
+    pub(crate) value: Option<f64>,
+}
+
+/// Classes of cases, each with the runtimes that can have it.
+pub(crate) const CLASSES: [(&str, &[&str]); 15] = [
+    ("pool", &["go", "node", "python", "java"]),
+    ("serial", &["go", "node", "python", "java"]),
+    ("path-lock", &["go", "node", "python", "java"]),
+    ("held-workers", &["python", "java"]),
+    ("blocked-loop", &["node", "python"]),
+    ("delayed-ack", &["go", "node", "python", "java"]),
+    ("closed-connections", &["go", "node", "python", "java"]),
+    ("stalls", &["go", "node", "python", "java"]),
+    ("memory-growth", &["go", "node", "python"]),
+    ("thread-growth", &["go", "python", "java"]),
+    ("file-growth", &["go", "node", "python", "java"]),
+    ("failures", &["go", "node", "python", "java"]),
+    ("decoy", &["go", "node", "python", "java"]),
+    ("double", &["go", "node", "python", "java"]),
+    ("outside", &["go", "node", "python", "java"]),
+];
+
+/// What is drawn: the same of the same class, runtime and number.
+struct Drawn(fastrand::Rng);
+
+impl Drawn {
+    /// A number between two, on a logarithmic scale.
+    fn between(&mut self, low: f64, high: f64) -> f64 {
+        (low.ln() + self.0.f64() * (high / low).ln()).exp()
+    }
+
+    fn whole(&mut self, low: f64, high: f64) -> String {
+        format!("{:.0}", self.between(low, high))
+    }
+}
+
+impl Case {
+    /// The case of that number.
+    pub(crate) fn draw(class: &str, runtime: &'static str, number: usize) -> Case {
+        let name = format!("{class}/{runtime}/{number}");
+        let seed = name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        let mut drawn = Drawn(fastrand::Rng::with_seed(seed));
+        let mut case = Case { runtime, settings: Vec::new(), options: Vec::new(), planted: Vec::new() };
+        match class {
+            "decoy" => case.decoy(&mut drawn),
+            "outside" => case.outside(&mut drawn),
+            "double" => case.double(&mut drawn),
+            fault => {
+                let named = case.plant(fault, &mut drawn);
+                case.settings.push(("FAULTS", named.to_owned()));
+                if !matches!(fault, "pool" | "serial" | "path-lock" | "held-workers") {
+                    case.settings.push(("DELAY_US", drawn.whole(200.0, 5_000.0)));
+                }
+            }
+        }
+        case
+    }
+
+    /// Puts a fault in; its name for the server.
+    fn plant(&mut self, fault: &str, drawn: &mut Drawn) -> &'static str {
+        let mut planted = |suspect, value| self.planted.push(Planted { suspect, value });
+        match fault {
+            "pool" | "held-workers" => {
+                let workers = drawn.whole(2.0, 60.0);
+                let suspect = if fault == "pool" { "limit" } else { "held-workers" };
+                planted(suspect, workers.parse().ok());
+                self.settings.extend([("WORKERS", workers), ("DELAY_US", drawn.whole(12_000.0, 120_000.0))]);
+                if fault == "pool" { "limit" } else { "held" }
+            }
+            "serial" | "path-lock" => {
+                planted("limit", Some(1.0));
+                self.settings.extend([("WORKERS", "1".to_owned()), ("DELAY_US", drawn.whole(12_000.0, 80_000.0))]);
+                self.options.extend(["--other", "/other"]);
+                if fault == "serial" { "limit" } else { "path-lock" }
+            }
+            "blocked-loop" => {
+                let heavy_ms = drawn.whole(30.0, 250.0);
+                planted("blocked-loop", heavy_ms.parse::<f64>().ok().map(|ms| ms / 1e3));
+                self.settings.push(("HEAVY_MS", heavy_ms));
+                self.options.extend(["--heavy", "/heavy"]);
+                ""
+            }
+            "memory-growth" => {
+                let bytes = drawn.whole(300.0, 8_000.0);
+                planted("memory-growth", bytes.parse().ok());
+                self.settings.push(("BYTES", bytes));
+                "memory"
+            }
+            "thread-growth" | "file-growth" => {
+                let every = drawn.whole(2.0, 20.0);
+                planted(
+                    if fault == "file-growth" { "file-growth" } else { "thread-growth" },
+                    every.parse::<f64>().ok().map(|it| 1.0 / it),
+                );
+                self.settings.push(("EVERY", every));
+                if fault == "file-growth" { "files" } else { "threads" }
+            }
+            "failures" => {
+                let every = drawn.whole(3.0, 200.0);
+                planted("failures", every.parse::<f64>().ok().map(|it| 1.0 / it));
+                self.settings.push(("EVERY", every));
+                "errors"
+            }
+            "stalls" => {
+                planted("stalls", None);
+                let (length, every) = (drawn.whole(600.0, 1_200.0), drawn.whole(2_500.0, 4_000.0));
+                self.settings.extend([("STALL_MS", length), ("STALL_EVERY_MS", every)]);
+                "stall"
+            }
+            "delayed-ack" => {
+                planted("delayed-ack", None);
+                "split"
+            }
+            "closed-connections" => {
+                planted("closed-connections", None);
+                "close"
+            }
+            other => panic!("no class {other}"),
+        }
+    }
+
+    /// Two faults of which neither hides the other.
+    fn double(&mut self, drawn: &mut Drawn) {
+        let pairs = [
+            ("pool", "failures"),
+            ("serial", "closed-connections"),
+            ("closed-connections", "failures"),
+            ("pool", "memory-growth"),
+        ];
+        let (one, other) = pairs[drawn.0.usize(..pairs.len())];
+        let faults = [self.plant(one, drawn), self.plant(other, drawn)];
+        self.settings.push(("FAULTS", faults.join(",")));
+    }
+
+    /// A server of which nothing is to be said.
+    fn decoy(&mut self, drawn: &mut Drawn) {
+        self.options.extend(["--other", "/other"]);
+        let slow = drawn.0.bool();
+        self.settings.push(("DELAY_US", if slow { drawn.whole(2_000.0, 60_000.0) } else { "0".to_owned() }));
+        let kinds = ["", "cache", "garbage", "body"];
+        let kind = kinds[drawn.0.usize(..kinds.len())];
+        match kind {
+            "cache" => {
+                self.settings.extend([("BYTES", drawn.whole(500.0, 4_000.0)), ("CACHE_BYTES", drawn.whole(5e5, 2e7))])
+            }
+            "garbage" => self.settings.push(("BYTES", drawn.whole(1_000.0, 50_000.0))),
+            "body" => self.settings.push(("BODY", drawn.whole(1_000.0, 100_000.0))),
+            _ => {}
+        }
+        self.settings.push(("FAULTS", kind.to_owned()));
+    }
+
+    /// A fault that nothing here is about: nothing that is proved may be said.
+    fn outside(&mut self, drawn: &mut Drawn) {
+        let kinds = ["sometimes-slow", "slower", "burn"];
+        let kind = kinds[drawn.0.usize(..kinds.len())];
+        self.settings.extend([
+            ("FAULTS", kind.to_owned()),
+            ("EVERY", drawn.whole(5.0, 50.0)),
+            ("SLOW_MS", drawn.whole(20.0, 80.0)),
+        ]);
+        self.settings.push(("DELAY_US", drawn.whole(200.0, 10_000.0)));
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let settings: Vec<String> = self.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let planted: Vec<Value> =
+            self.planted.iter().map(|it| json!({ "suspect": it.suspect, "value": it.value })).collect();
+        json!({ "runtime": self.runtime, "settings": settings, "options": self.options, "planted": planted })
+    }
+}

@@ -1,0 +1,119 @@
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::values::{duration, path, positive_duration, positive_rate, window};
+use super::{GeneratorArgs, RequestArgs, ShownArgs};
+
+const DIAGNOSE_EXAMPLES: &str = "\
+Examples:
+  bourdon diagnose --run './server --port $PORT'
+  bourdon diagnose --run './server $PORT' --path /orders --other /customers
+  bourdon diagnose --run 'node app.js' --path /ping --heavy '/report?rows=100000'
+  bourdon diagnose java-tomcat --path /rest/hello --set HANDLER_DELAY=100ms
+  bourdon diagnose http://127.0.0.1:8080/orders --overload
+
+A server that runs already shows less: neither its CPU nor its memory is seen,
+and without --overload it is sent a few requests a second and no more.
+
+Each experiment has a launch of its own. The first ones look for every fault
+that is known here; what looks like one is then proved: by two doses, by a
+control that must change nothing, and by a return to where it began. Only what
+was proved \"is\"; anything else is consistent with what was seen.
+
+Exit status 1: requests failed, or the server ended under load; with --gate
+also when any fault was proved.
+
+TIME has a unit (500us, 10ms, 1.5s, 2m); a bare number is seconds.";
+
+#[derive(Debug, Args)]
+#[command(after_help = DIAGNOSE_EXAMPLES)]
+pub(crate) struct DiagnoseArgs {
+    /// The URL of a server that runs already, or a target by its name, as `bourdon targets` lists them
+    #[arg(value_name = "URL|TARGET", required_unless_present = "run", conflicts_with = "run")]
+    pub(crate) target: Option<String>,
+
+    /// The command that launches the server, without a shell
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) run: Option<String>,
+
+    /// The command that builds it
+    #[arg(long, value_name = "COMMAND", requires = "run")]
+    pub(crate) build: Option<String>,
+
+    /// Path to request [default: /; of a target /rest/hello]
+    #[arg(long, value_name = "PATH", value_parser = path)]
+    pub(crate) path: Option<String>,
+
+    /// Another path, asked for by GET: does a limit hold for both together or for each?
+    #[arg(long, value_name = "PATH", value_parser = path)]
+    pub(crate) other: Option<String>,
+
+    /// A path that costs the server much, asked for by GET: do others wait for it?
+    #[arg(long, value_name = "PATH", value_parser = path)]
+    pub(crate) heavy: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) request: RequestArgs,
+
+    /// Of a URL: no more than so many requests a second [default: 20]
+    #[arg(short = 'R', long, value_name = "PER_SECOND", allow_negative_numbers = true, value_parser = positive_rate)]
+    pub(crate) rate: Option<f64>,
+
+    /// Of a URL: as many requests as it answers, and more at once than it can
+    #[arg(long, conflicts_with_all = ["run", "rate"])]
+    pub(crate) overload: bool,
+
+    /// Of a URL: also one on another machine
+    #[arg(long, conflicts_with = "run")]
+    pub(crate) other_host: bool,
+
+    /// Path that is asked for until it answers 2xx or 3xx: then the server is ready [default: as in `bourdon compare`]
+    #[arg(long, value_name = "PATH", value_parser = path)]
+    pub(crate) ready: Option<String>,
+
+    /// Environment variable of the server; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
+    pub(crate) set: Vec<(String, String)>,
+
+    /// How long all of it may take at most
+    #[arg(long, value_name = "TIME", default_value = "3m", allow_hyphen_values = true, value_parser = positive_duration)]
+    pub(crate) within: u64,
+
+    /// How long each load is measured, unless its experiment needs more [default: 2s]
+    #[arg(short, long, value_name = "TIME", allow_hyphen_values = true, value_parser = window)]
+    pub(crate) duration: Option<u64>,
+
+    /// Load before each window, not measured: more for a server that compiles itself while it runs [default: 0.5s]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = duration)]
+    pub(crate) warm_up: Option<u64>,
+
+    /// The status a good reply has [default: 200; of another method than GET any 2xx or 3xx]
+    #[arg(long, value_name = "STATUS", value_parser = clap::value_parser!(u16).range(100..=599))]
+    pub(crate) expect_status: Option<u16>,
+
+    /// Seed of arrivals [default: a new one]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub(crate) seed: Option<u64>,
+
+    /// Where the launches are recorded
+    #[arg(long, value_name = "FOLDER", default_value = "runs")]
+    pub(crate) runs: PathBuf,
+
+    /// Exit with 1 when a fault was proved
+    #[arg(long)]
+    pub(crate) gate: bool,
+
+    #[command(flatten)]
+    pub(crate) generator: GeneratorArgs,
+
+    #[command(flatten)]
+    pub(crate) shown: ShownArgs,
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE".to_owned()),
+    }
+}

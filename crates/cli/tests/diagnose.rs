@@ -1,0 +1,102 @@
+//! `bourdon diagnose` through the real binary: what was put into a server is found, proved and sized; what cannot be known is said.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod run_support;
+
+use run_support::{Json, Lab};
+
+/// Loads so short that a proof takes seconds: of a server that mostly waits they are long enough.
+const SHORT: [&str; 4] = ["--duration", "600ms", "--warm-up", "100ms"];
+
+/// Three workers that take 30 ms for each request.
+const POOL: [&str; 6] = ["diagnose", "specimen:pool", "--set", "HANDLER_DELAY=30ms", "--set", "WORKERS=3"];
+
+fn fault<'a>(answer: &'a Json, name: &str) -> &'a Json {
+    let all = answer["findings"].as_array().unwrap();
+    all.iter().find(|found| found["fault"].get(name).is_some()).unwrap_or_else(|| panic!("no {name}: {answer:#}"))
+}
+
+fn why_open<'a>(answer: &'a Json, suspect: &str) -> &'a str {
+    let all = answer["open"].as_array().unwrap();
+    all.iter().find(|open| open["suspect"] == suspect).and_then(|open| open["why"].as_str()).unwrap_or("it is known")
+}
+
+#[test]
+fn a_pool_is_proved_with_its_exact_size_and_judged_again_from_its_record() {
+    let lab = Lab::new();
+    let answer = lab.bourdon(&[&POOL[..], &SHORT[..], &["--format", "json"]].concat()).answers().json();
+    lab.nothing_is_left();
+    let found = fault(&answer, "limit");
+    assert_eq!((&found["sureness"], &found["fault"]["limit"]["exactly"]), (&"is".into(), &3.into()), "{answer:#}");
+    assert!(found["text"].as_str().unwrap().contains("3 requests at once"), "{found}");
+    assert_eq!(answer["findings"].as_array().unwrap().len(), 1, "{answer:#}");
+    assert_eq!((&answer["ended"], why_open(&answer, "blocked-loop")), (&"complete".into(), "no-heavy"));
+    let run = lab.record();
+    assert_eq!(run.analysis(), answer);
+    let path = run.path().to_string_lossy().into_owned();
+    assert_eq!(lab.bourdon(&["report", &path, "--format", "json"]).answers().json(), answer);
+    lab.bourdon(&["report", &path]).answers().shows(&[
+        "The server works on 3 requests at once",
+        "proved by",
+        "to change",
+    ]);
+    assert!(run.text("report.html").contains("The server works on 3 requests at once"));
+    assert!(run.text("report.md").contains("The server works on 3 requests at once"));
+}
+
+#[test]
+fn what_there_is_no_time_to_prove_is_only_consistent() {
+    let lab = Lab::new();
+    let asked = [&POOL[..], &SHORT[..], &["--within", "5s", "--format", "json"]].concat();
+    let answer = lab.bourdon(&asked).answers().json();
+    let found = fault(&answer, "limit");
+    assert_eq!(
+        (&found["sureness"], &found["unproved"]),
+        (&"consistent-with".into(), &"out-of-time".into()),
+        "{answer:#}"
+    );
+    assert_eq!((&answer["ended"], why_open(&answer, "memory-growth")), (&"out-of-time".into(), "out-of-time"));
+}
+
+#[test]
+fn one_that_is_interrupted_is_resumed_to_the_same_end() {
+    let lab = Lab::new();
+    let mut started = lab.start(&[&POOL[..], &SHORT[..], &["--seed", "1"]].concat());
+    started.says("to prove or refute a limit of requests at once");
+    started.interrupt();
+    started.end().exits(130).says(&["interrupted; what was measured is kept"]);
+    lab.nothing_is_left();
+    let run = lab.record();
+    let made = run.lines();
+    let path = run.path().to_string_lossy().into_owned();
+    let answer = lab.bourdon(&["run", "--resume", &path, "--format", "json"]).answers().json();
+    assert_eq!(
+        (&answer["ended"], &fault(&answer, "limit")["sureness"]),
+        (&"complete".into(), &"is".into()),
+        "{answer:#}"
+    );
+    assert!(made > 0 && run.lines() > made, "{made}");
+}
+
+#[test]
+fn a_server_that_ends_under_load_is_a_finding_with_its_last_words() {
+    let server = "let left = 300; require('http').createServer((_, reply) => { \
+        if (--left == 0) { console.error('fatal: no luck left'); process.exit(3); } reply.end('ok'); \
+        }).listen(process.env.PORT, '127.0.0.1')";
+    let lab = Lab::new().file("server.js", server);
+    let asked = [&["diagnose", "--run", "node server.js"], &SHORT[..]].concat();
+    lab.bourdon(&asked).exits(1).shows(&["The server ended under load", "exited with status 3", "fatal: no luck left"]);
+    lab.nothing_is_left();
+}
+
+#[test]
+fn what_cannot_be_diagnosed_is_refused_with_a_cure() {
+    let lab = Lab::beside_others();
+    lab.bourdon(&["diagnose", "specimen:poll"])
+        .exits(2)
+        .says(&["there is no target `specimen:poll`", "--run 'COMMAND'"]);
+    lab.bourdon(&["diagnose", "specimen:pool", "--set", "WORKERS"]).exits(2).says(&["write NAME=VALUE"]);
+    lab.bourdon(&["diagnose"]).exits(2).says(&["<TARGET|--run"]);
+    lab.bourdon(&["diagnose", "--run", "false"]).exits(4).says(&["exited with status 1"]);
+    lab.nothing_is_left();
+}

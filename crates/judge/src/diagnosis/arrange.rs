@@ -1,0 +1,105 @@
+//! From an experiment to the load that it is.
+
+use model::{Arrivals, CellPlan, DiagnosePlan, Experiment, Extent, Level, Load, LoadModel, NS_PER_S, Trying};
+
+use super::case::Case;
+use super::thresholds::{
+    DOSE_CONNECTIONS, LONGEST_PROBES_S, LONGEST_WINDOW_S, PACED_S, PROBES_PER_S, PROBES_S, SERVICE_TIMES,
+};
+
+/// Connections of an open load: none waits for one while the server answers within a second.
+const OPEN_CONNECTIONS: u32 = 256;
+
+/// Connections of a load beside another.
+const BESIDE_CONNECTIONS: u32 = 8;
+
+/// Connections of a load that spares the server: few, so that each is used often enough to be like one that is kept busy.
+const PACED_CONNECTIONS: u32 = 2;
+
+/// A burst or a dose is given up after so many nanoseconds.
+const GIVE_UP_NS: u64 = 60 * NS_PER_S;
+
+/// What is held against the levels of a cell, so that each experiment has a name of its own.
+const EXPERIMENT: &str = "experiment";
+
+/// The cell of an experiment.
+pub(super) fn cell(case: &Case<'_>, trying: Trying) -> CellPlan {
+    let base = case.base;
+    let mut cell = base.clone();
+    cell.levels.0.insert(EXPERIMENT.to_owned(), Level::Text(trying.experiment.to_string()));
+    let service_s = case.service_s().unwrap_or(0.0);
+    arrange(&mut cell, case.asked, trying.experiment, service_s);
+    cell.tried = Some(trying);
+    cell
+}
+
+fn arrange(cell: &mut CellPlan, asked: &DiagnosePlan, experiment: Experiment, service_s: f64) {
+    let light = cell.load.mix.clone();
+    let load = &mut cell.load;
+    load.extent = Extent::Window(ns(window_s(load, service_s)));
+    match experiment {
+        Experiment::Crowd { connections } => load.connections = connections,
+        Experiment::Delayed { connections, network_delay_ns } => {
+            (load.connections, load.network_delay_ns) = (connections, network_delay_ns);
+            load.extent = Extent::Window(ns(window_s(load, service_s + network_delay_ns as f64 / 1e9)));
+            load.warm_up_ns += 2 * network_delay_ns;
+        }
+        Experiment::Closing { connections } => (load.connections, load.keep_alive) = (connections, false),
+        Experiment::QuickAck => cell.quick_ack = true,
+        Experiment::Burst { requests } => *load = counted(load, requests, requests.into()),
+        Experiment::Other { connections } => {
+            load.connections = connections;
+            load.mix = asked.other.clone().unwrap_or(light);
+        }
+        Experiment::Both { connections } => {
+            load.connections = connections;
+            let mix = asked.other.clone().unwrap_or(light);
+            cell.beside = Some(Load { mix, ..load.clone() });
+        }
+        Experiment::Heavy => load.mix = asked.heavy.clone().unwrap_or(light),
+        Experiment::Probes => probe(load, PROBES_S),
+        Experiment::Beside { heavy_per_s } => {
+            probe(load, (12.0 / heavy_per_s).clamp(PROBES_S, LONGEST_PROBES_S));
+            let mix = asked.heavy.clone().unwrap_or(light);
+            cell.beside = Some(Load { mix, ..at_rate(load, heavy_per_s) });
+        }
+        Experiment::Decoys { light_per_s } => {
+            probe(load, (12.0 / light_per_s).clamp(PROBES_S, LONGEST_PROBES_S));
+            cell.beside = Some(at_rate(load, light_per_s));
+        }
+        Experiment::Steady { rate_per_s, window_s } => {
+            load.model = LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant };
+            (load.connections, load.extent) = (OPEN_CONNECTIONS, Extent::Window(ns(window_s)));
+        }
+        Experiment::Paced { rate_per_s } => {
+            load.model = LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant };
+            (load.connections, load.extent) = (PACED_CONNECTIONS, Extent::Window(ns(PACED_S)));
+        }
+        Experiment::Dose { requests } => *load = counted(load, DOSE_CONNECTIONS, requests),
+    }
+}
+
+fn window_s(load: &Load, service_s: f64) -> f64 {
+    let asked_s = load.window_ns() as f64 / 1e9;
+    (service_s * SERVICE_TIMES).min(LONGEST_WINDOW_S).max(asked_s)
+}
+
+/// Exactly so many requests to a server that was not asked before.
+fn counted(load: &Load, connections: u32, count: u64) -> Load {
+    Load { connections, warm_up_ns: 0, extent: Extent::Requests { count, within_ns: Some(GIVE_UP_NS) }, ..load.clone() }
+}
+
+/// Light requests whose distances are drawn, so that they lie anywhere between those beside them.
+fn probe(load: &mut Load, window_s: f64) {
+    load.model = LoadModel::Open { rate_per_s: PROBES_PER_S, arrivals: Arrivals::Poisson };
+    (load.connections, load.extent) = (OPEN_CONNECTIONS, Extent::Window(ns(window_s)));
+}
+
+fn at_rate(load: &Load, rate_per_s: f64) -> Load {
+    let model = LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant };
+    Load { model, connections: BESIDE_CONNECTIONS, ..load.clone() }
+}
+
+fn ns(seconds: f64) -> u64 {
+    (seconds * NS_PER_S as f64) as u64
+}

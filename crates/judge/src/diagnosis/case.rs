@@ -1,0 +1,119 @@
+//! What is known of a server so far.
+
+use std::path::Path;
+
+use model::{CellPlan, DiagnosePlan, Experiment, Plan, TrialRecord, TrialStage};
+
+use super::reading::Reading;
+use super::thresholds::{
+    CROWDS, DOSE_CONNECTIONS, DOSE_S, LAUNCH_S, LEAST_DOSE, MOST_ATTEMPTS, MOST_DOSE, STEADY_PER_S, STEADY_SHARE,
+};
+use crate::trial::check_trial;
+
+/// The experiments that were made on one server, in the order in which they were made.
+pub(super) struct Case<'a> {
+    pub(super) asked: &'a DiagnosePlan,
+    /// How the server is asked.
+    pub(super) base: &'a CellPlan,
+    pub(super) readings: Vec<Reading<'a>>,
+    /// Whether its command starts a JVM.
+    pub(super) jvm: bool,
+    /// Seconds that all of it took so far.
+    pub(super) spent_s: f64,
+}
+
+impl<'a> Case<'a> {
+    /// The case of a plan that is a diagnosis.
+    pub(super) fn of(plan: &'a Plan, trials: &'a [TrialRecord]) -> Option<Case<'a>> {
+        let (asked, base) = (plan.diagnosis.as_ref()?, plan.cells.first()?);
+        let reading = |(place, record): (usize, &'a TrialRecord)| {
+            let cell = plan.cell(record.cell)?;
+            let trying = cell.tried.as_ref()?;
+            let valid = record.failure.is_none() && check_trial(cell, plan.generator.limits, record).void.is_none();
+            Some(Reading { place, trying, cell, record, valid })
+        };
+        let names_java = |word: &String| Path::new(word).file_name().is_some_and(|name| name == "java");
+        let jvm = plan.targets.iter().any(|target| target.launch.run.iter().any(names_java));
+        let spent_s = trials.iter().filter_map(taken_s).sum();
+        Some(Case { asked, base, readings: trials.iter().enumerate().filter_map(reading).collect(), jvm, spent_s })
+    }
+
+    /// Whether an experiment may be made: a server that runs already is sent no more than was said.
+    pub(super) fn allows(&self, experiment: Experiment) -> bool {
+        let paced = matches!(experiment, Experiment::Paced { .. });
+        self.asked.running.is_none_or(|running| running.overload != paced)
+    }
+
+    /// The few requests that show what needs no more.
+    pub(super) fn paced(&self) -> Option<Experiment> {
+        let running = self.asked.running.filter(|running| !running.overload)?;
+        Some(Experiment::Paced { rate_per_s: running.rate_per_s })
+    }
+
+    /// Those that count, of one experiment.
+    pub(super) fn valid(&self, experiment: Experiment) -> impl Iterator<Item = &Reading<'a>> {
+        self.counting().filter(move |reading| reading.experiment() == experiment)
+    }
+
+    /// The first that counts.
+    pub(super) fn first(&self, experiment: Experiment) -> Option<&Reading<'a>> {
+        self.valid(experiment).next()
+    }
+
+    /// All that count.
+    pub(super) fn counting(&self) -> impl Iterator<Item = &Reading<'a>> {
+        self.readings.iter().filter(|reading| reading.valid)
+    }
+
+    /// Whether an experiment was void as often as it is made again.
+    pub(super) fn in_vain(&self, experiment: Experiment) -> bool {
+        let made = self.readings.iter().filter(|reading| reading.experiment() == experiment);
+        made.filter(|reading| !reading.valid).count() >= MOST_ATTEMPTS
+    }
+
+    /// The one under which the server ended, if it did.
+    pub(super) fn died(&self) -> Option<&Reading<'a>> {
+        let ended = |reading: &&Reading| {
+            reading.record.failure.as_ref().is_some_and(|failure| failure.stage == TrialStage::Died)
+        };
+        self.readings.iter().find(ended)
+    }
+
+    /// What a request takes where none waits for another, in seconds.
+    pub(super) fn service_s(&self) -> Option<f64> {
+        self.first(Experiment::Crowd { connections: 1 })?.service_s()
+    }
+
+    /// What the first load of several connections showed, in requests a second.
+    pub(super) fn crowd_per_s(&self) -> Option<f64> {
+        let is_crowd = |reading: &&Reading<'a>| matches!(reading.experiment(), Experiment::Crowd { connections } if connections > CROWDS[0]);
+        self.counting().find(is_crowd).map(Reading::per_s).filter(|per_s| *per_s > 0.0)
+    }
+
+    /// The rate of a steady load: below what the first crowd showed, so that nothing waits in line.
+    pub(super) fn steady_per_s(&self) -> Option<f64> {
+        Some((self.crowd_per_s()? * STEADY_SHARE).min(STEADY_PER_S)).filter(|rate| *rate >= 1.0).map(f64::round)
+    }
+
+    /// The first dose of requests.
+    pub(super) fn dose(&self) -> Option<u64> {
+        let most_per_s = f64::from(DOSE_CONNECTIONS) / self.service_s()?;
+        Some((self.crowd_per_s()?.min(most_per_s) * DOSE_S).min(MOST_DOSE))
+            .filter(|requests| *requests >= LEAST_DOSE)
+            .map(|it| it as u64)
+    }
+
+    /// Seconds of a launch beside its load.
+    pub(super) fn launch_s(&self) -> f64 {
+        let beside = self.readings.iter().filter(|reading| reading.valid).filter_map(|reading| {
+            let loaded_s = reading.cell.load.warm_up_ns as f64 / 1e9 + reading.window_s();
+            Some((taken_s(reading.record)? - loaded_s).max(0.0))
+        });
+        beside.reduce(f64::max).unwrap_or(LAUNCH_S)
+    }
+}
+
+/// How long a trial took, in seconds.
+fn taken_s(trial: &TrialRecord) -> Option<f64> {
+    Some(trial.ended_at?.duration_since(trial.started_at).as_secs_f64().max(0.0))
+}

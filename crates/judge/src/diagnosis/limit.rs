@@ -1,0 +1,191 @@
+//! A limited number of requests at once: a lock, a pool of workers, a pool of connections to something behind the server.
+//!
+//! Below the limit throughput follows the connections; at twice and four times the limit it does not; and it stays where it is when the
+//! network keeps each request away from the server for as long as it takes, which would halve it if the connections were the limit, or if
+//! idle ones held what works.
+
+use model::{Experiment, Measured, ServerFault, Suspect, Unit, Unproved, WhyOpen};
+
+use super::case::Case;
+use super::proof::{Examined, Stands, Steps, are_equal};
+use super::reading::Reading;
+use super::signs::{Sign, at_once, is_full, sign};
+use super::thresholds::{BURST_SERVICE_S, EQUAL, MOST_BURSTS, MOST_CONNECTIONS};
+use crate::statistics::{mean, t_interval};
+
+/// The loads of a proof.
+struct Arms {
+    half: Experiment,
+    twice: Experiment,
+    four: Experiment,
+    delayed: Experiment,
+    /// Connections at twice the limit.
+    connections: u32,
+}
+
+pub(super) fn examine(case: &Case<'_>) -> Option<Examined> {
+    let shows = |reading: &&Reading<'_>| is_crowd(reading) && sign(case, Suspect::Limit, reading) == Sign::Shows;
+    let first = case.counting().find(shows)?;
+    let (service_s, limit) = (case.service_s()?, at_once(case, first)?.round().max(1.0) as u32);
+    let arms = arms(limit, service_s);
+    let order = [arms.half, arms.twice, arms.four, arms.delayed, arms.twice, arms.half];
+    let steps = Steps::of(case, &order);
+    if let Some(next) = steps.next {
+        let by: Vec<&Reading<'_>> = std::iter::once(first).chain(steps.made).collect();
+        return Some(Examined::new(fault(case, &[first], None, None)?, &by, next));
+    }
+    let proved = match case.asked.running {
+        Some(_) => Stands::Unproved(Unproved::CpuUnseen),
+        None => Stands::Proved,
+    };
+    let stands = holds(case, &arms, &steps, limit).map_or(proved, Stands::Refuted);
+    let beyond: Vec<&Reading<'_>> = steps.made.iter().copied().filter(|it| it.experiment() != arms.half).collect();
+    let (paths, bursts) = (paths(case, &arms), Bursts::of(case, at_once(case, beyond[0])?, service_s));
+    let fault = fault(case, &beyond, bursts.exactly(), paths.together)?;
+    let by: Vec<&Reading<'_>> = steps.made.iter().chain(&paths.by).chain(&bursts.by).copied().collect();
+    let more = (!matches!(stands, Stands::Refuted(_))).then(|| paths.next.or(bursts.next())).flatten();
+    Some(Examined { more, ..Examined::new(fault, &by, stands) })
+}
+
+fn is_crowd(reading: &Reading<'_>) -> bool {
+    matches!(reading.experiment(), Experiment::Crowd { connections } if connections > 1)
+}
+
+fn arms(limit: u32, service_s: f64) -> Arms {
+    let twice = (2 * limit).min(MOST_CONNECTIONS / 2);
+    let four = (4 * limit).min(MOST_CONNECTIONS);
+    let crowd = |connections| Experiment::Crowd { connections };
+    Arms {
+        half: crowd((limit / 2).max(1)),
+        twice: crowd(twice),
+        four: crowd(four),
+        delayed: Experiment::Delayed { connections: four, network_delay_ns: (service_s * 1e6) as u64 * 1_000 },
+        connections: twice,
+    }
+}
+
+/// What of the proof does not hold.
+fn holds(case: &Case<'_>, arms: &Arms, steps: &Steps<'_, '_>, limit: u32) -> Option<WhyOpen> {
+    let rates = |experiment| steps.all(experiment).into_iter().map(Reading::per_s).collect::<Vec<f64>>();
+    let (half, twice) = (rates(arms.half), rates(arms.twice));
+    let (four, delayed) = (mean(&rates(arms.four))?, mean(&rates(arms.delayed))?);
+    let below = steps
+        .all(arms.half)
+        .iter()
+        .filter_map(|it| at_once(case, it))
+        .all(|at_once| are_equal(at_once, f64::from((limit / 2).max(1)), 2.0 * EQUAL));
+    let again = [&half, &twice].into_iter().all(|rates| are_equal(rates[0], rates[rates.len() - 1], EQUAL));
+    let plateau = mean(&twice).is_some_and(|twice| are_equal(four, twice, EQUAL));
+    if steps.made.iter().any(|reading| is_full(case, reading)) || !plateau || !below {
+        Some(WhyOpen::NotByDose)
+    } else if !are_equal(delayed, four, 2.0 * EQUAL) {
+        Some(WhyOpen::NotByControl)
+    } else {
+        (!again).then_some(WhyOpen::NotAgain)
+    }
+}
+
+/// The limit by loads beyond it.
+fn fault(
+    case: &Case<'_>,
+    beyond: &[&Reading<'_>],
+    exactly: Option<u32>,
+    paths_together: Option<f64>,
+) -> Option<ServerFault> {
+    let values: Vec<f64> = beyond.iter().filter_map(|reading| at_once(case, reading)).collect();
+    let interval = t_interval(&values);
+    let longest = beyond.iter().max_by_key(|reading| reading.cell.load.connections)?;
+    Some(ServerFault::Limit {
+        at_once: Measured {
+            estimate: mean(&values),
+            low: interval.map(|it| it.low.max(0.0)),
+            high: interval.map(|it| it.high),
+            unit: Unit::RequestsAtOnce,
+        },
+        exactly,
+        service_s: case.service_s()?,
+        most_per_s: mean(&beyond.iter().map(|reading| reading.per_s()).collect::<Vec<f64>>())?,
+        waits_s: f64::from(longest.cell.load.connections) / longest.per_s(),
+        connections: longest.cell.load.connections,
+        paths_together,
+    })
+}
+
+/// What two paths serve together.
+#[derive(Default)]
+struct Paths<'c, 'a> {
+    together: Option<f64>,
+    by: Vec<&'c Reading<'a>>,
+    next: Option<Experiment>,
+}
+
+fn paths<'c, 'a>(case: &'c Case<'a>, arms: &Arms) -> Paths<'c, 'a> {
+    if case.asked.other.is_none() {
+        return Paths::default();
+    }
+    let connections = arms.connections;
+    let (other, both) = (Experiment::Other { connections }, Experiment::Both { connections });
+    let steps = Steps::of(case, &[other, both, both, other]);
+    let next = match steps.next {
+        Some(Stands::Wants(experiment)) => Some(experiment),
+        _ => None,
+    };
+    let rate = |all: Vec<&Reading<'_>>| mean(&all.into_iter().map(Reading::per_s).collect::<Vec<f64>>());
+    let whole = |reading: &Reading<'_>| Some(reading.per_s() + reading.beside_per_s()?);
+    let together = || {
+        let both: Option<Vec<f64>> = steps.all(both).into_iter().map(whole).collect();
+        Some(mean(&both?)? / (rate(case.valid(arms.twice).collect())? + rate(steps.all(other))?))
+    };
+    let together = if steps.next.is_none() { together() } else { None };
+    Paths { together, by: steps.made, next }
+}
+
+/// Bursts of different sizes: one that is not larger than the limit takes as long as one request, and a larger one twice as long.
+struct Bursts<'c, 'a> {
+    /// The largest that took as long as one, and the smallest that did not.
+    fits: u32,
+    exceeds: Option<u32>,
+    guess: u32,
+    possible: bool,
+    by: Vec<&'c Reading<'a>>,
+}
+
+impl<'c, 'a> Bursts<'c, 'a> {
+    fn of(case: &'c Case<'a>, at_once: f64, service_s: f64) -> Self {
+        let is_burst = |reading: &&Reading<'_>| matches!(reading.experiment(), Experiment::Burst { .. });
+        let by: Vec<&Reading<'_>> = case.counting().filter(is_burst).collect();
+        let (mut fits, mut exceeds) = (0, None::<u32>);
+        for reading in &by {
+            let Experiment::Burst { requests } = reading.experiment() else { continue };
+            if reading.window_s() < 1.5 * service_s {
+                fits = fits.max(requests);
+            } else {
+                exceeds = Some(exceeds.map_or(requests, |least| least.min(requests)));
+            }
+        }
+        let guess = at_once.round().max(1.0) as u32;
+        let made = case.readings.iter().filter(is_burst).count();
+        let possible = service_s >= BURST_SERVICE_S && made < MOST_BURSTS;
+        Bursts { fits, exceeds, guess, possible, by }
+    }
+
+    fn exactly(&self) -> Option<u32> {
+        (self.fits > 0 && self.exceeds == Some(self.fits + 1)).then_some(self.fits)
+    }
+
+    fn next(&self) -> Option<Experiment> {
+        if !self.possible || self.exactly().is_some() {
+            return None;
+        }
+        let requests = match (self.fits, self.exceeds) {
+            (0, None) => self.guess,
+            (fits, None) => fits + (fits - self.guess.min(fits)).max(1),
+            (0, Some(1)) => return None,
+            (0, Some(exceeds)) => exceeds - (self.guess.max(exceeds) - exceeds).clamp(1, exceeds - 1),
+            (fits, Some(exceeds)) if exceeds > fits => fits + (exceeds - fits) / 2,
+            // A larger one fitted where a smaller one did not: the server does not work so.
+            _ => return None,
+        };
+        Some(Experiment::Burst { requests })
+    }
+}

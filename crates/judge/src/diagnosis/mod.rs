@@ -1,0 +1,304 @@
+//! What is wrong with one server: suspects, the experiments that tell most of them, proofs, and what came of it.
+
+mod arrange;
+mod beliefs;
+mod blocked;
+mod case;
+mod growth;
+mod held;
+mod limit;
+mod proof;
+mod reading;
+mod seen;
+mod signs;
+mod thresholds;
+
+use model::{
+    Addition, DIAGNOSIS_SCHEMA, Diagnosed, Diagnosis, DiagnosisEnd, Done, Excluded, Experiment, Next, Open, Plan,
+    Planner, Purpose, ServerFault, Sureness, Suspect, TrialRecord, TrialSpec, Tried, Trying, Unexplained, Unproved,
+    WhyOpen, WhyTried,
+};
+
+use crate::compare::Run;
+use case::Case;
+use proof::{Examined, Stands};
+use reading::Reading;
+use thresholds::{LIMITED, LONG_TAIL, LONG_TAIL_US, MOST_ATTEMPTS, SLOWING, SUSPECTED};
+
+/// Asks for the experiment that tells most in its time, until a suspect is all but certain; then for those that prove it.
+#[derive(Debug, Clone)]
+pub(crate) struct DiagnosisPlanner {
+    plan: Plan,
+    trials: Vec<TrialRecord>,
+}
+
+impl DiagnosisPlanner {
+    /// A planner for a plan that is a diagnosis, with what was added to it.
+    pub(crate) fn new(plan: &Plan) -> Self {
+        DiagnosisPlanner { plan: plan.clone(), trials: Vec::new() }
+    }
+
+    /// The launch that comes next: of an experiment that was made before, or of one that is to be added first.
+    fn launch(&mut self, trying: Trying) -> Next {
+        let is_it =
+            |cell: &model::CellPlan| cell.tried.as_ref().is_some_and(|tried| tried.experiment == trying.experiment);
+        if let Some(place) = self.plan.added.iter().position(is_it) {
+            let cell = self.plan.cells.len() + place;
+            let block = 1 + self.trials.iter().filter(|trial| trial.cell == cell).count() as u32;
+            return Next::Run(vec![TrialSpec { block, position: 1, cell, twin: false }]);
+        }
+        let Some(case) = Case::of(&self.plan, &self.trials) else { return done(DiagnosisEnd::NothingMeasured) };
+        let cell = Box::new(arrange::cell(&case, trying));
+        let addition = Addition::Cell { cell, why: Purpose::Diagnosis };
+        match self.plan.adding(&addition) {
+            Ok(plan) => self.plan = plan,
+            Err(fault) => return Next::Done(Done::Unsound(fault)),
+        }
+        Next::Add(vec![addition])
+    }
+}
+
+fn done(end: DiagnosisEnd) -> Next {
+    Next::Done(Done::Diagnosed(end))
+}
+
+impl Planner for DiagnosisPlanner {
+    fn take(&mut self, trial: &TrialRecord) {
+        self.trials.push(trial.clone());
+    }
+
+    fn next(&mut self) -> Next {
+        let Some(case) = Case::of(&self.plan, &self.trials) else { return done(DiagnosisEnd::NothingMeasured) };
+        match upcoming(&case) {
+            Ok(trying) => self.launch(trying),
+            Err(end) => done(end),
+        }
+    }
+
+    fn expected_trials(&self) -> usize {
+        // Of a healthy server: what looks for every suspect.
+        self.trials.len().max(7)
+    }
+}
+
+/// The next experiment, or why there is none.
+fn upcoming(case: &Case<'_>) -> Result<Trying, DiagnosisEnd> {
+    if case.died().is_some() {
+        return Err(DiagnosisEnd::Died);
+    }
+    let none_counts = case.readings.len() >= MOST_ATTEMPTS && case.counting().next().is_none();
+    let not_up = case.readings.last().is_some_and(|reading| !reading.record.is_up());
+    if none_counts || not_up {
+        return Err(DiagnosisEnd::NothingMeasured);
+    }
+    let examined = examined(case);
+    let proving = |(suspect, _, examined): &(Suspect, f64, Examined)| match examined.stands {
+        Stands::Wants(experiment) => Some(Trying { experiment, why: WhyTried::Proving(*suspect) }),
+        _ => examined.more.map(|experiment| Trying { experiment, why: WhyTried::Proving(*suspect) }),
+    };
+    let certain = examined.iter().filter(|(_, p, _)| *p >= SUSPECTED).find_map(proving);
+    let telling = || {
+        let choice = beliefs::most_telling(case)?;
+        Some(Trying { experiment: choice.first, why: WhyTried::Telling(choice.told) })
+    };
+    let next = certain.or_else(telling).or_else(|| examined.iter().find_map(proving)).ok_or(DiagnosisEnd::Complete)?;
+    let cost_s = beliefs::cost_s(case, next.experiment);
+    if case.spent_s + cost_s > case.asked.within_s { Err(DiagnosisEnd::OutOfTime) } else { Ok(next) }
+}
+
+/// What is known of a suspect; none where nothing showed it.
+fn examine(case: &Case<'_>, suspect: Suspect) -> Option<Examined> {
+    match suspect {
+        Suspect::Limit => limit::examine(case),
+        Suspect::HeldWorkers => held::examine(case),
+        Suspect::BlockedLoop => blocked::examine(case),
+        Suspect::DelayedAck => seen::delayed_ack(case),
+        Suspect::ClosedConnections => seen::closed(case),
+        Suspect::Stalls => seen::stalls(case),
+        Suspect::MemoryGrowth | Suspect::ThreadGrowth | Suspect::FileGrowth => growth::examine(case, suspect),
+        Suspect::Failures => seen::failures(case),
+    }
+}
+
+/// What is known of each suspect that is likelier than not, the likeliest first. Where connections hold workers, there is no other limit
+/// to be looked for.
+fn examined(case: &Case<'_>) -> Vec<(Suspect, f64, Examined)> {
+    let likely = beliefs::likely(case).into_iter();
+    let mut all: Vec<(Suspect, f64, Examined)> =
+        likely.filter_map(|(suspect, p)| Some((suspect, p, examine(case, suspect)?))).collect();
+    let holds = |(suspect, _, it): &(Suspect, f64, Examined)| {
+        *suspect == Suspect::HeldWorkers && !matches!(it.stands, Stands::Refuted(_))
+    };
+    if all.iter().any(holds) {
+        all.retain(|(suspect, ..)| *suspect != Suspect::Limit);
+    }
+    all
+}
+
+/// What the experiments of a diagnosis came to.
+pub(crate) fn diagnose(run: Run<'_>) -> Option<Diagnosis> {
+    let case = Case::of(run.plan, run.trials)?;
+    let examined = examined(&case);
+    let ended = upcoming(&case).err().unwrap_or(DiagnosisEnd::Unfinished);
+    let mut findings: Vec<Diagnosed> = case.died().and_then(|reading| died(&case, reading)).into_iter().collect();
+    let (mut excluded, mut open) = (Vec::new(), Vec::new());
+    findings.extend(examined.iter().filter_map(|(_, _, it)| finding(&case, it)));
+    findings.sort_by_key(|found| found.sureness != Sureness::Is);
+    for suspect in Suspect::ALL.iter().copied() {
+        let known = examined.iter().find(|(of, ..)| *of == suspect);
+        match known.map(|(_, _, it)| it.stands) {
+            Some(Stands::Refuted(why)) => open.push(Open { suspect, why }),
+            Some(_) => {}
+            None if is_explained(&findings, suspect) => {}
+            None => match why_open(&case, suspect, ended) {
+                Some(why) => open.push(Open { suspect, why }),
+                None => excluded.push(Excluded {
+                    suspect,
+                    probability: beliefs::probability(&case, suspect),
+                    visible_from: visible_from(&case, suspect),
+                }),
+            },
+        }
+    }
+    let (target, unexplained) = (run.plan.targets.first(), unexplained(&case, &findings));
+    Some(Diagnosis {
+        schema: DIAGNOSIS_SCHEMA.to_owned(),
+        question: run.plan.question.clone(),
+        title: target.map_or(String::new(), |target| target.title.clone()),
+        environment: run.environment.clone(),
+        ended,
+        elapsed_s: None,
+        findings,
+        excluded,
+        open,
+        unexplained,
+        tried: case.readings.iter().map(tried).collect(),
+    })
+}
+
+/// What else a finding explains: connections that hold workers limit what is served.
+fn is_explained(findings: &[Diagnosed], suspect: Suspect) -> bool {
+    let held = |found: &Diagnosed| matches!(found.fault, ServerFault::HeldWorkers { .. });
+    suspect == Suspect::Limit && findings.iter().any(held)
+}
+
+fn finding(case: &Case<'_>, examined: &Examined) -> Option<Diagnosed> {
+    let unproved = match examined.stands {
+        Stands::Proved => None,
+        Stands::Wants(_) => Some(Unproved::OutOfTime),
+        Stands::Unproved(why) => Some(why),
+        Stands::Refuted(_) => return None,
+    };
+    let by: Vec<&Reading<'_>> = case.readings.iter().filter(|it| examined.by.contains(&it.place)).collect();
+    Some(Diagnosed {
+        sureness: if unproved.is_none() { Sureness::Is } else { Sureness::ConsistentWith },
+        fault: examined.fault.clone(),
+        unproved,
+        shown_by: places(case, &by),
+        cpus_used: by.iter().filter_map(|it| it.cpus_used()).reduce(f64::max),
+        generator_busy: by.iter().map(|it| it.generator_busy()).fold(0.0, f64::max),
+    })
+}
+
+fn died(case: &Case<'_>, reading: &Reading<'_>) -> Option<Diagnosed> {
+    let failure = reading.record.failure.as_ref()?;
+    let fault =
+        ServerFault::Died { under: reading.experiment(), why: failure.why.clone(), printed: failure.output.clone() };
+    Some(Diagnosed {
+        sureness: Sureness::Is,
+        fault,
+        unproved: None,
+        shown_by: places(case, &[reading]),
+        cpus_used: None,
+        generator_busy: 0.0,
+    })
+}
+
+/// Where they stand among those that were tried.
+fn places(case: &Case<'_>, by: &[&Reading<'_>]) -> Vec<usize> {
+    let is_of = |reading: &Reading<'_>| by.iter().any(|it| it.place == reading.place);
+    (0..case.readings.len()).filter(|at| is_of(&case.readings[*at])).collect()
+}
+
+/// What a steady load shows that no finding explains.
+fn unexplained(case: &Case<'_>, findings: &[Diagnosed]) -> Vec<Unexplained> {
+    let explains =
+        |found: &Diagnosed| !matches!(found.fault, ServerFault::Growth { .. } | ServerFault::Failures { .. });
+    let steady = |reading: &&Reading<'_>| matches!(reading.experiment(), Experiment::Steady { rate_per_s, .. } if rate_per_s > 1.0);
+    let Some(reading) = case.counting().find(steady).filter(|_| !findings.iter().any(explains)) else {
+        return Vec::new();
+    };
+    let rate_per_s = reading.per_s();
+    let tail = reading
+        .tail_us()
+        .filter(|(p50, p99)| p99 / p50 >= LONG_TAIL && p99 - p50 >= LONG_TAIL_US)
+        .map(|(p50_us, p99_us)| Unexplained::Tail { rate_per_s, p50_us, p99_us });
+    let slowing = reading
+        .halves_us()
+        .filter(|(first, second)| second / first >= SLOWING)
+        .map(|(first_us, second_us)| Unexplained::Slowing { first_us, second_us });
+    tail.into_iter().chain(slowing).collect()
+}
+
+/// Why nobody knows whether a suspect is there; none where it is not.
+fn why_open(case: &Case<'_>, suspect: Suspect, ended: DiagnosisEnd) -> Option<WhyOpen> {
+    if suspect == Suspect::BlockedLoop && case.asked.heavy.is_none() {
+        return Some(WhyOpen::NoHeavy);
+    }
+    if beliefs::is_told(case, suspect) {
+        return None;
+    }
+    let grows = [Suspect::MemoryGrowth, Suspect::ThreadGrowth, Suspect::FileGrowth].contains(&suspect);
+    let runs = case.asked.running;
+    Some(match suspect {
+        _ if grows && runs.is_some() => WhyOpen::NotLaunched,
+        _ if runs.is_some_and(|it| !it.overload) => WhyOpen::NoOverload,
+        Suspect::MemoryGrowth if case.jvm => WhyOpen::Jvm,
+        _ if ended != DiagnosisEnd::Complete => WhyOpen::OutOfTime,
+        Suspect::Limit => WhyOpen::Busy,
+        _ => WhyOpen::Void,
+    })
+}
+
+/// How large something would have to be for it to be seen.
+fn visible_from(case: &Case<'_>, suspect: Suspect) -> Option<f64> {
+    let each = || Some(signs::least_growth(case, suspect) / (3.0 * case.dose()? as f64));
+    match suspect {
+        // The largest crowd in which all were worked on at once.
+        Suspect::Limit => {
+            let lacks = |reading: &&Reading<'_>| {
+                matches!(reading.experiment(), Experiment::Crowd { .. })
+                    && signs::sign(case, suspect, reading) == signs::Sign::Lacks
+            };
+            let most = case.counting().filter(lacks).map(|reading| reading.cell.load.connections).max()?;
+            Some(LIMITED * f64::from(most))
+        }
+        Suspect::MemoryGrowth | Suspect::ThreadGrowth | Suspect::FileGrowth => each(),
+        Suspect::Failures => Some(thresholds::FAILED_SHARE),
+        Suspect::BlockedLoop => {
+            case.first(Experiment::Heavy).and_then(|heavy| heavy.service_s()).map(|s| thresholds::WAITS_FOR_ALL * s)
+        }
+        Suspect::Stalls => Some(0.5),
+        Suspect::HeldWorkers | Suspect::DelayedAck | Suspect::ClosedConnections => None,
+    }
+}
+
+fn tried(reading: &Reading<'_>) -> Tried {
+    let is_measured = reading.record.measurement.is_some();
+    let (failed, of) = reading.failed();
+    Tried {
+        trial: reading.record.id.clone(),
+        trying: reading.trying.clone(),
+        valid: reading.valid,
+        requests_per_s: is_measured.then(|| reading.per_s()),
+        service_us: reading.service_s().map(|s| s * 1e6),
+        slowest_us: reading.slowest_s().map(|s| s * 1e6),
+        cpus_used: reading.cpus_used(),
+        unserved: (is_measured && !reading.cell.load.model.has_schedule()).then(|| reading.unserved()),
+        failed: (of > 0).then(|| failed as f64 / of as f64),
+        grown_bytes: reading.grown_bytes(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! What one experiment showed.
+
+use model::{CellPlan, Experiment, Observation, Silence, Suspect, Suspicion, TrialRecord, Trying};
+
+use crate::{silence, suspicion};
+
+/// An experiment that was made.
+#[derive(Clone, Copy)]
+pub(super) struct Reading<'a> {
+    /// Its place among the records.
+    pub(super) place: usize,
+    pub(super) trying: &'a Trying,
+    pub(super) cell: &'a CellPlan,
+    pub(super) record: &'a TrialRecord,
+    /// Whether the instrument vouches for it.
+    pub(super) valid: bool,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn experiment(&self) -> Experiment {
+        self.trying.experiment
+    }
+
+    fn measured(&self) -> Option<&'a model::Measurement> {
+        self.record.measurement.as_ref()
+    }
+
+    fn observed(&self) -> Option<&'a Observation> {
+        self.record.observation.as_ref()
+    }
+
+    /// Good replies a second.
+    pub(super) fn per_s(&self) -> f64 {
+        self.measured().map_or(0.0, model::Measurement::requests_per_s)
+    }
+
+    /// The same of the load beside it.
+    pub(super) fn beside_per_s(&self) -> Option<f64> {
+        self.record.beside.as_ref().map(model::Measurement::requests_per_s)
+    }
+
+    /// Complete replies.
+    pub(super) fn completed(&self) -> u64 {
+        self.measured().map_or(0, |measured| measured.in_window.completed)
+    }
+
+    /// What a reply took from its request on, as a mean, in seconds.
+    pub(super) fn service_s(&self) -> Option<f64> {
+        let halves = &self.measured()?.in_window.halves;
+        let (ns, replies) = halves.iter().fold((0, 0), |(ns, all), half| (ns + half.service_ns, all + half.completed));
+        (replies > 0).then(|| ns as f64 / 1e9 / replies as f64)
+    }
+
+    /// The median and the 99th percentile of what a reply took, in µs, where none of it can be the generator's own.
+    pub(super) fn tail_us(&self) -> Option<(f64, f64)> {
+        let latencies = &self.measured()?.latency_us;
+        let (service, late) = (latencies.service.as_ref()?, latencies.lateness.as_ref()?.p99?);
+        let (p50, p99) = (service.p50?, service.p99?);
+        (late < (p99 - p50) / 2.0).then_some((p50, p99))
+    }
+
+    /// What a reply took in either half of the window, as a mean, in µs.
+    pub(super) fn halves_us(&self) -> Option<(f64, f64)> {
+        let [first, second] = &self.measured()?.in_window.halves;
+        Some((first.mean_service_us()?, second.mean_service_us()?))
+    }
+
+    /// What a request took from when it was to be sent, as a mean, in seconds.
+    pub(super) fn felt_s(&self) -> Option<f64> {
+        let halves = &self.measured()?.in_window.halves;
+        let (ns, replies) = halves.iter().fold((0, 0), |(ns, all), half| (ns + half.response_ns, all + half.completed));
+        (replies > 0).then(|| ns as f64 / 1e9 / replies as f64)
+    }
+
+    /// The slowest reply, in seconds, from when it was to be sent.
+    pub(super) fn slowest_s(&self) -> Option<f64> {
+        let latencies = &self.measured()?.latency_us;
+        let felt = latencies.response.as_ref().or(latencies.total.as_ref()).or(latencies.service.as_ref())?;
+        Some(felt.max? / 1e6)
+    }
+
+    /// How long its window was, in seconds.
+    pub(super) fn window_s(&self) -> f64 {
+        self.measured().map_or(0.0, |measured| measured.window_s)
+    }
+
+    /// CPUs that the server used; none where that may be incomplete, and of a number of requests, whose end nobody knew beforehand.
+    pub(super) fn cpus_used(&self) -> Option<f64> {
+        self.observed().filter(|_| self.cell.load.window_ns() > 0).and_then(Observation::all_cpus_used)
+    }
+
+    /// CPU seconds of a request.
+    pub(super) fn cpu_s_per_request(&self) -> Option<f64> {
+        Some(self.cpus_used()? / self.per_s()).filter(|cpu_s| cpu_s.is_finite())
+    }
+
+    /// Busy share of the generator.
+    pub(super) fn generator_busy(&self) -> f64 {
+        self.measured().map_or(0.0, |measured| measured.generator.neediest_thread())
+    }
+
+    /// Connections that got nothing.
+    pub(super) fn unserved(&self) -> u64 {
+        self.measured().map_or(0, |measured| measured.connections.never_served)
+    }
+
+    /// Most replies that one connection had.
+    pub(super) fn most_served(&self) -> u64 {
+        self.measured().map_or(0, |measured| measured.connections.completed_max)
+    }
+
+    /// Replies that ended their connection.
+    pub(super) fn closed(&self) -> u64 {
+        self.measured().map_or(0, |measured| measured.connections.closed_by_reply)
+    }
+
+    /// Connections that were opened over the whole load.
+    pub(super) fn opened(&self) -> u64 {
+        self.measured().map_or(0, |measured| measured.connections.opened)
+    }
+
+    /// How many requests failed, and of how many.
+    pub(super) fn failed(&self) -> (u64, u64) {
+        self.measured().map_or((0, 0), |measured| {
+            let books = &measured.accounting;
+            let failed = (books.error_share() * books.scheduled as f64).round() as u64;
+            (failed, books.scheduled)
+        })
+    }
+
+    /// By how much memory has grown since it was ready, in bytes.
+    pub(super) fn grown_bytes(&self) -> Option<f64> {
+        let seen = self.observed()?;
+        Some(seen.memory_after_bytes? as f64 - seen.memory_at_rest_bytes as f64)
+    }
+
+    /// How much there is of what may grow: bytes beyond those at rest, threads, or open files.
+    pub(super) fn kept(&self, suspect: Suspect) -> Option<f64> {
+        match suspect {
+            Suspect::MemoryGrowth => self.grown_bytes(),
+            Suspect::ThreadGrowth => self.observed().map(|seen| f64::from(seen.threads_max)),
+            _ => self.observed()?.open_files_max.map(f64::from),
+        }
+    }
+
+    /// Whether replies wait for an acknowledgement, and then what one takes, in µs.
+    pub(super) fn delayed_ack_us(&self) -> Option<f64> {
+        let suspicions = suspicion::of_trial(&self.cell.load, self.measured()?);
+        suspicions.into_iter().find_map(|suspicion| match suspicion {
+            Suspicion::DelayedAck { service_us, .. } => Some(service_us),
+            _ => None,
+        })
+    }
+
+    /// The times in which nothing was answered that lie within the window and are not the generator's own.
+    pub(super) fn stalls(&self) -> Vec<&'a Silence> {
+        let Some(measured) = self.measured() else { return Vec::new() };
+        let whole =
+            |it: &&Silence| it.at_s > silence::EDGE_S && it.at_s + it.length_s < measured.window_s - silence::EDGE_S;
+        let own = |it: &&Silence| silence::stood_still_s(measured, it) < it.length_s / 2.0;
+        measured.silences.iter().filter(whole).filter(own).collect()
+    }
+}

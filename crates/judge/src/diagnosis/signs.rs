@@ -1,0 +1,117 @@
+//! What an experiment shows of each suspect, and what it cannot tell.
+
+use model::{Experiment, Suspect};
+
+use super::case::Case;
+use super::reading::Reading;
+use super::thresholds::{
+    BYTES_A_REQUEST, COMPUTES, CPU_FULL, FAILED_SHARE, GENERATOR_FULL, GROWN_BYTES, GROWN_PIECES, HEAVY_S, LIMITED,
+    SLOW_ALONE, WAITS_FOR_ALL,
+};
+use crate::thresholds::{CLOSED_REPLIES, CLOSED_SHARE, HELD_REPLIES};
+
+/// What an experiment shows of a suspect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// It looks as it would if it were there.
+    Shows,
+    /// It does not.
+    Lacks,
+    /// Something else would look the same, or hides it.
+    CannotTell,
+}
+
+impl Sign {
+    fn of(shows: bool) -> Sign {
+        if shows { Sign::Shows } else { Sign::Lacks }
+    }
+}
+
+/// What a reading shows of a suspect.
+pub(super) fn sign(case: &Case<'_>, suspect: Suspect, reading: &Reading<'_>) -> Sign {
+    match suspect {
+        Suspect::Limit => limit(case, reading),
+        Suspect::HeldWorkers => Sign::of(is_held(reading)),
+        Suspect::BlockedLoop => blocked(case, reading),
+        Suspect::DelayedAck => Sign::of(reading.delayed_ack_us().is_some()),
+        Suspect::ClosedConnections => closed(reading),
+        Suspect::Stalls => Sign::of(!reading.stalls().is_empty()),
+        Suspect::MemoryGrowth if case.jvm => Sign::CannotTell,
+        Suspect::MemoryGrowth | Suspect::ThreadGrowth | Suspect::FileGrowth => grown(case, suspect, reading),
+        Suspect::Failures => {
+            let (failed, of) = reading.failed();
+            Sign::of(failed as f64 > FAILED_SHARE * of as f64)
+        }
+    }
+}
+
+/// Whether the CPU of a single thread, or the generator, may be what bounds a load.
+pub(super) fn is_full(case: &Case<'_>, reading: &Reading<'_>) -> bool {
+    // That of a server which runs already is not seen: what is found of it says so.
+    let cpu = reading.cpus_used().map_or(case.asked.running.is_none(), |used| used >= CPU_FULL);
+    cpu || reading.generator_busy() >= GENERATOR_FULL
+}
+
+/// Requests that a server works on at once, by Little's law: those in service, whatever waits in line before them.
+pub(super) fn at_once(case: &Case<'_>, reading: &Reading<'_>) -> Option<f64> {
+    Some(reading.per_s() * case.service_s()?)
+}
+
+/// Fewer at once than there are connections, while neither CPU nor generator is full.
+fn limit(case: &Case<'_>, reading: &Reading<'_>) -> Sign {
+    match at_once(case, reading) {
+        Some(at_once) if at_once >= LIMITED * f64::from(reading.cell.load.connections) => Sign::Lacks,
+        Some(_) if !is_full(case, reading) && reading.completed() > 0 => Sign::Shows,
+        _ => Sign::CannotTell,
+    }
+}
+
+/// Some connections had nothing while others had one reply after the other.
+pub(super) fn is_held(reading: &Reading<'_>) -> bool {
+    reading.unserved() > 0 && reading.most_served() >= HELD_REPLIES
+}
+
+/// Light requests wait for as long as a heavy one computes, and do not without it.
+fn blocked(case: &Case<'_>, reading: &Reading<'_>) -> Sign {
+    let (Some(heavy), Some(alone)) = (case.first(Experiment::Heavy), case.first(Experiment::Probes)) else {
+        return Sign::CannotTell;
+    };
+    let computes = |heavy_s: f64| heavy.cpu_s_per_request().is_some_and(|cpu_s| cpu_s >= COMPUTES * heavy_s);
+    match (heavy.service_s(), alone.slowest_s(), reading.slowest_s()) {
+        (Some(heavy_s), Some(alone_s), Some(beside_s)) if heavy_s >= HEAVY_S => {
+            let waits = beside_s >= WAITS_FOR_ALL * heavy_s;
+            if alone_s >= SLOW_ALONE * heavy_s { Sign::CannotTell } else { Sign::of(waits && computes(heavy_s)) }
+        }
+        _ => Sign::CannotTell,
+    }
+}
+
+/// The share of replies that end their connection.
+pub(super) fn closed_share(reading: &Reading<'_>) -> f64 {
+    // The count is over the whole load, and so are the connections that were opened.
+    let kept = reading.cell.load.connections as f64;
+    let opened = (reading.opened() as f64 - kept).max(1.0);
+    f64::min(reading.closed() as f64 / opened, 1.0) * f64::min(opened / reading.completed().max(1) as f64, 1.0)
+}
+
+fn closed(reading: &Reading<'_>) -> Sign {
+    if reading.completed() < CLOSED_REPLIES {
+        return Sign::CannotTell;
+    }
+    Sign::of(closed_share(reading) >= CLOSED_SHARE)
+}
+
+/// Growth from the first dose to the fourth from which on it is looked at.
+pub(super) fn least_growth(case: &Case<'_>, suspect: Suspect) -> f64 {
+    let requests = 3.0 * case.dose().unwrap_or(0) as f64;
+    if suspect == Suspect::MemoryGrowth { GROWN_BYTES.max(BYTES_A_REQUEST * requests) } else { GROWN_PIECES }
+}
+
+/// More is kept after four doses than after one.
+fn grown(case: &Case<'_>, suspect: Suspect, reading: &Reading<'_>) -> Sign {
+    let first = case.dose().and_then(|requests| case.first(Experiment::Dose { requests }));
+    match (first.and_then(|first| first.kept(suspect)), reading.kept(suspect)) {
+        (Some(first), Some(last)) => Sign::of(last - first >= least_growth(case, suspect)),
+        _ => Sign::CannotTell,
+    }
+}

@@ -1,0 +1,110 @@
+//! Every threshold of a diagnosis, each with the reason for its value.
+
+/// Probability from which on a suspect is proved instead of being looked for further.
+pub(super) const SUSPECTED: f64 = 0.99;
+
+/// Probability from which on a suspect is proved once nothing is left that would tell more.
+pub(super) const LIKELY: f64 = 0.5;
+
+/// Expected fall of entropy, in bits, below which an experiment is not worth its time: a suspect of 1 % that a clear sign would settle has
+/// 0.08.
+pub(super) const LEAST_GAIN_BITS: f64 = 0.01;
+
+/// How often an experiment is made again that was void, in all.
+pub(super) const MOST_ATTEMPTS: usize = 3;
+
+/// Seconds that a launch takes beside its load, before any was made.
+pub(super) const LAUNCH_S: f64 = 0.5;
+
+/// Connections of the closed loads that look for a limit, one after the other: each sees limits of up to four fifths of it.
+pub(super) const CROWDS: [u32; 4] = [1, 8, 64, 512];
+
+/// The most connections that a proof may ask for.
+pub(super) const MOST_CONNECTIONS: u32 = 2_000;
+
+/// Share of the connections below which the requests at once (X·S) show a limit: above it the connections may be the limit.
+pub(super) const LIMITED: f64 = 0.8;
+
+/// CPUs' worth of time from which on one thread may be full, so that CPU explains what looks like a limit.
+pub(super) const CPU_FULL: f64 = 0.7;
+
+/// Busy share of the generator from which on it explains that.
+pub(super) const GENERATOR_FULL: f64 = 0.8;
+
+/// How many service times a window has at least, so that its edges are a twentieth of it at most; and how long it may become for that.
+pub(super) const SERVICE_TIMES: f64 = 20.0;
+pub(super) const LONGEST_WINDOW_S: f64 = 10.0;
+
+/// How far two rates may lie from each other that a proof takes for equal: edges of twenty service times, and the noise of a shared machine.
+pub(super) const EQUAL: f64 = 0.10;
+
+/// Service time from which on a burst shows how many requests are worked on at once: connecting and waking take some of it, a hundredth
+/// of a second is well above that.
+pub(super) const BURST_SERVICE_S: f64 = 0.01;
+
+/// Bursts at most.
+pub(super) const MOST_BURSTS: usize = 8;
+
+/// Share of requests that may fail.
+pub(super) const FAILED_SHARE: f64 = 0.001;
+
+/// Light requests a second that show whether they wait for heavy ones.
+pub(super) const PROBES_PER_S: f64 = 100.0;
+
+/// Seconds of a load with light requests, or at a rate.
+pub(super) const PROBES_S: f64 = 6.0;
+pub(super) const STEADY_S: f64 = 6.0;
+pub(super) const STEADY_PROOF_S: f64 = 15.0;
+pub(super) const PACED_S: f64 = 20.0;
+
+/// The same at most, where heavy requests are rare.
+pub(super) const LONGEST_PROBES_S: f64 = 15.0;
+
+/// Heavy requests a second at most, and the share of the time that they may compute.
+pub(super) const HEAVY_PER_S: f64 = 2.0;
+pub(super) const HEAVY_SHARE: f64 = 0.2;
+
+/// Seconds from which on a request counts as heavy: below, what light ones wait is within the noise of a machine.
+pub(super) const HEAVY_S: f64 = 0.005;
+
+/// Share of a heavy request's time that the slowest light one waits, from which on it waits for all of it; and how much it may be slow without.
+pub(super) const WAITS_FOR_ALL: f64 = 0.7;
+pub(super) const SLOW_ALONE: f64 = 0.35;
+
+/// How many times the median the 99th percentile is, and by how many µs longer, from which on a tail is told that nothing explains.
+pub(super) const LONG_TAIL: f64 = 4.0;
+pub(super) const LONG_TAIL_US: f64 = 10_000.0;
+
+/// How many times as long replies take in the second half of a steady load, from which on it is told.
+pub(super) const SLOWING: f64 = 1.3;
+
+/// Share of a heavy request's time that is CPU, from which on it computes.
+pub(super) const COMPUTES: f64 = 0.5;
+
+/// Share of what a closed load showed at which a steady load goes, and the most requests a second.
+pub(super) const STEADY_SHARE: f64 = 0.4;
+pub(super) const STEADY_PER_S: f64 = 1_000.0;
+
+/// Connections of doses, seconds that the first of them takes, and its requests at most and at least.
+pub(super) const DOSE_CONNECTIONS: u32 = 16;
+pub(super) const DOSE_S: f64 = 2.0;
+pub(super) const MOST_DOSE: f64 = 50_000.0;
+pub(super) const LEAST_DOSE: f64 = 50.0;
+
+/// Growth from the first dose to four times as much from which on it is looked at: twice what the resident memory of a quiet server
+/// moves by, and more threads or files than a pool or the connections of a load make.
+pub(super) const GROWN_BYTES: f64 = 2.0 * 1024.0 * 1024.0;
+pub(super) const GROWN_PIECES: f64 = 20.0;
+
+/// The same as bytes of each request: a heap that is collected grows by some bytes a request for long (V8 by 25, over 200,000 requests,
+/// 28 November 2026) and keeps nothing.
+pub(super) const BYTES_A_REQUEST: f64 = 64.0;
+
+/// How far the growth a request of two doses may lie from that over all of them: growth that saturates falls to nothing.
+pub(super) const LINEAR: f64 = 0.4;
+
+/// How much of the growth a second under doses a server may show that is hardly asked.
+pub(super) const GROWS_IDLE: f64 = 0.25;
+
+/// How many times as many stalls there are at twice the rate up to which a timer makes them.
+pub(super) const STALLS_OF_A_TIMER: f64 = 1.25;

@@ -1,0 +1,395 @@
+//! A diagnosis in sentences: what is wrong, how that shows, and what to do.
+
+use model::{
+    Diagnosed, Diagnosis, DiagnosisEnd, Experiment, Measured, PATHS_APART, PATHS_SHARE, SERIAL_AT_MOST,
+    STALLS_OF_REQUESTS, ServerFault, Sureness, Suspect, Tried, Trying, Unproved, WhyTried, counted,
+};
+
+use crate::experiment_words::experiment_words;
+use crate::format::{bytes, duration_us, elapsed, measured, number, percent};
+use crate::launch_words::failed_words;
+use crate::page::Tint;
+use crate::suspect_words::suspect_words;
+use crate::words::listed;
+
+/// The answer in one sentence or two.
+pub(crate) fn answer(diagnosis: &Diagnosis) -> (Tint, String) {
+    let certain: Vec<&Diagnosed> = diagnosis.findings.iter().filter(|it| it.sureness == Sureness::Is).collect();
+    let likely = diagnosis.findings.len() - certain.len();
+    let rest = match likely {
+        0 => String::new(),
+        _ if certain.is_empty() => {
+            let titles = diagnosis.findings.iter().map(|it| title(&it.fault)).collect::<Vec<_>>().join(" ");
+            return (Tint::Unsure, format!("Nothing is proved. Consistent with what was seen: {titles}"));
+        }
+        _ => format!(
+            " {} fits what was seen and is not proved.",
+            counted(likely as u64, "more finding", "more findings")
+        ),
+    };
+    if certain.is_empty() {
+        let is_good = diagnosis.ended == DiagnosisEnd::Complete && diagnosis.unexplained.is_empty();
+        return (if is_good { Tint::Good } else { Tint::Unsure }, nothing(diagnosis));
+    }
+    let titles = certain.iter().map(|it| title(&it.fault)).collect::<Vec<_>>().join(" ");
+    (Tint::Bad, format!("{titles}{rest}"))
+}
+
+fn nothing(diagnosis: &Diagnosis) -> String {
+    let looked = diagnosis.excluded.len() as u64;
+    match diagnosis.ended {
+        DiagnosisEnd::NothingMeasured => "Nothing could be measured, so nothing can be said.".to_owned(),
+        DiagnosisEnd::Unfinished => format!(
+            "Not finished. Nothing wrong was found so far, of {} looked for.",
+            counted(looked, "fault", "faults")
+        ),
+        _ if !diagnosis.unexplained.is_empty() => {
+            "Nothing that is looked for here was found, and something is odd that it does not explain.".to_owned()
+        }
+        _ => format!("Nothing wrong was found, of {} looked for.", counted(looked, "fault", "faults")),
+    }
+}
+
+/// What is wrong, as a sentence.
+pub(crate) fn title(fault: &ServerFault) -> String {
+    match fault {
+        ServerFault::Limit { at_once, exactly, paths_together, .. } => {
+            let paths = match paths_together {
+                Some(share) if *share >= PATHS_APART => " to the same path",
+                _ => "",
+            };
+            match (exactly, at_once.estimate) {
+                (Some(1), _) => format!("The server works on one request{paths} at a time."),
+                (Some(exactly), _) => {
+                    format!(
+                        "The server works on {} requests{paths} at once, and on no more.",
+                        number(f64::from(*exactly))
+                    )
+                }
+                (None, estimate) if estimate.unwrap_or(0.0) < SERIAL_AT_MOST => {
+                    format!("The server works on one request{paths} at a time.")
+                }
+                (None, _) => format!("The server works on about {} requests{paths} at once.", value(at_once)),
+            }
+        }
+        ServerFault::HeldWorkers { served, .. } => {
+            format!("Each open connection holds a worker, and there are {}.", number(*served as f64))
+        }
+        ServerFault::BlockedLoop { blocked, .. } => {
+            format!("While the server computes for one heavy request, all others wait: for {}.", time(blocked))
+        }
+        ServerFault::DelayedAck { service_us, .. } => format!(
+            "Replies take {} because their last part waits for the client's delayed acknowledgement.",
+            duration_us(*service_us)
+        ),
+        ServerFault::ClosedConnections { .. } => "The server closes the connection after each reply.".to_owned(),
+        ServerFault::Stalls { count, in_s, length_s, at_twice_the_rate } => {
+            let why = match at_twice_the_rate {
+                Some(times) if *times >= STALLS_OF_REQUESTS => ", more often the more requests there are",
+                Some(_) => ", as often at twice the rate: something on a timer",
+                None => "",
+            };
+            let times = counted(*count, "time", "times");
+            let (of, length) = (elapsed(*in_s), duration_us(length_s * 1e6));
+            format!("The server stopped answering {times} in {of} of load, for {length} on average{why}.")
+        }
+        ServerFault::Growth { suspect, per_request, .. } => grows(*suspect, per_request),
+        ServerFault::Failures { share, connections } => {
+            let (share, connections) = (value(share), counted(u64::from(*connections), "connection", "connections"));
+            format!("Requests fail: {share} of them, from {connections} on.")
+        }
+        ServerFault::Died { under, why, .. } => {
+            format!("The server ended under load ({}): {}.", experiment_words(under), failed_words(why))
+        }
+    }
+}
+
+fn grows(suspect: Suspect, per_request: &Measured) -> String {
+    match suspect {
+        Suspect::MemoryGrowth => format!("The server keeps {} of memory of each request.", value(per_request)),
+        Suspect::ThreadGrowth => {
+            format!("The server keeps {} threads or processes for each request.", value(per_request))
+        }
+        _ => format!("The server keeps {} files or sockets open for each request.", value(per_request)),
+    }
+}
+
+fn value(value: &Measured) -> String {
+    measured(value).unwrap_or_else(|| "an unknown number".to_owned())
+}
+
+fn time(us: &Measured) -> String {
+    let part = |us: Option<f64>| us.map(duration_us).unwrap_or_default();
+    format!("{} ({} to {})", part(us.estimate), part(us.low), part(us.high))
+}
+
+/// What is to be known of a finding, each under its label.
+pub(crate) fn parts(diagnosis: &Diagnosis, found: &Diagnosed) -> Vec<(&'static str, String)> {
+    let how = match found.sureness {
+        Sureness::Is => ("proved by", proof(&found.fault)),
+        Sureness::ConsistentWith => ("not proved", unproved(found.unproved)),
+    };
+    let all = [
+        ("felt as", felt(&found.fault)),
+        ("seen", seen(diagnosis, found)),
+        how,
+        ("ruled out", ruled_out(found)),
+        ("overturned by", overturned_by(&found.fault)),
+        ("to change", cure(&found.fault)),
+    ];
+    all.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+}
+
+fn felt(fault: &ServerFault) -> String {
+    match fault {
+        ServerFault::Limit { service_s, most_per_s, waits_s, connections, .. } => format!(
+            "beyond {} requests/s they wait in line: a request that takes {} alone takes {} with {}",
+            number(*most_per_s),
+            duration_us(service_s * 1e6),
+            duration_us(waits_s * 1e6),
+            counted(u64::from(*connections), "connection", "connections")
+        ),
+        ServerFault::HeldWorkers { served, connections, .. } => format!(
+            "of {connections} clients that keep their connections {} got no reply at all, while the others noticed nothing",
+            u64::from(*connections).saturating_sub(*served)
+        ),
+        ServerFault::BlockedLoop { alone_s, beside_s, .. } => format!(
+            "a light request that never took more than {} took up to {} while somebody else made a heavy one",
+            duration_us(alone_s * 1e6),
+            duration_us(beside_s * 1e6)
+        ),
+        ServerFault::DelayedAck { .. } => {
+            "each reply on a connection that is kept is late by some 40 ms, however fast the server is".to_owned()
+        }
+        ServerFault::ClosedConnections { share } => format!(
+            "each request pays for a new connection, and over TLS for a handshake ({} of all replies)",
+            percent(*share)
+        ),
+        ServerFault::Stalls { length_s, .. } => {
+            format!("now and then everybody waits for {} at the same time", duration_us(length_s * 1e6))
+        }
+        ServerFault::Growth { suspect: Suspect::MemoryGrowth, per_request, .. } => {
+            let million = per_request.estimate.map(|each| bytes(each * 1e6)).unwrap_or_default();
+            format!("nothing until the memory is gone: a million requests cost {million}")
+        }
+        ServerFault::Growth { .. } => "nothing until a limit is reached, and failures from then on".to_owned(),
+        ServerFault::Failures { .. } | ServerFault::Died { .. } => "errors".to_owned(),
+    }
+}
+
+fn seen(diagnosis: &Diagnosis, found: &Diagnosed) -> String {
+    if let ServerFault::Died { printed, .. } = &found.fault {
+        return if printed.is_empty() { String::new() } else { format!("its last words: {printed}") };
+    }
+    let rows = found.shown_by.iter().filter_map(|at| diagnosis.tried.get(*at));
+    rows.map(|row| figure(&found.fault, row)).collect::<Vec<_>>().join("; ")
+}
+
+/// The figure of an experiment that a finding is about.
+fn figure(fault: &ServerFault, row: &Tried) -> String {
+    let of = experiment_words(&row.trying.experiment);
+    let rate = || row.requests_per_s.map_or("nothing".to_owned(), |rate| format!("{} requests/s", number(rate)));
+    let time = |us: Option<f64>| us.map_or("nothing".to_owned(), duration_us);
+    let said = match (fault, &row.trying.experiment) {
+        (_, Experiment::Burst { .. }) => format!("all answered within {}", time(row.slowest_us)),
+        (ServerFault::HeldWorkers { .. }, _) => {
+            format!("{} got nothing", row.unserved.map_or("an unknown number".to_owned(), |it| number(it as f64)))
+        }
+        (ServerFault::BlockedLoop { .. }, _) => format!("slowest {}", time(row.slowest_us)),
+        (ServerFault::DelayedAck { .. } | ServerFault::ClosedConnections { .. }, _) => {
+            format!("{} a reply", time(row.service_us))
+        }
+        (ServerFault::Growth { suspect: Suspect::MemoryGrowth, .. }, _) => {
+            row.grown_bytes.map_or("not known".to_owned(), |grown| format!("{} more", bytes(grown.max(0.0))))
+        }
+        (ServerFault::Failures { .. }, _) => format!("{} failed", row.failed.map_or("none".to_owned(), percent)),
+        _ => rate(),
+    };
+    format!("{of}: {said}")
+}
+
+fn proof(fault: &ServerFault) -> String {
+    match fault {
+        ServerFault::Limit { exactly, paths_together, .. } => {
+            let bursts = exactly.map(|exactly| {
+                format!(
+                    ". A burst of {exactly} is answered in the time of one request, one of {} takes twice as long",
+                    exactly + 1
+                )
+            });
+            let paths = paths_together.map(|share| {
+                let how = if share >= PATHS_APART {
+                    "each path has a limit of its own"
+                } else if share <= PATHS_SHARE {
+                    "both share one limit"
+                } else {
+                    "which says neither that they share the limit nor that they do not"
+                };
+                format!(". Two paths together serve {} of what they serve alone: {how}", percent(share))
+            });
+            format!(
+                "twice and four times as many connections serve no more; half as many as the limit serve half; a network \
+                 that takes longer by as much as a request changes nothing; and again in the opposite order{}{}",
+                bursts.unwrap_or_default(),
+                paths.unwrap_or_default()
+            )
+        }
+        ServerFault::HeldWorkers { served, .. } => format!(
+            "with twice and four times as many connections just {} are served; clients that close after each request are \
+             all served; and again in the opposite order",
+            number(*served as f64)
+        ),
+        ServerFault::BlockedLoop { .. } => "twice as many heavy requests make light ones wait twice as much on average; as \
+                                            many light ones in the place of the heavy ones change nothing; and again in \
+                                            the opposite order"
+            .to_owned(),
+        ServerFault::DelayedAck { quick_us, .. } => format!(
+            "a client that acknowledges at once has its reply after {}; a second connection changes nothing; and again in \
+             the opposite order",
+            quick_us.map(duration_us).unwrap_or_default()
+        ),
+        ServerFault::Stalls { at_twice_the_rate: Some(times), .. } => {
+            format!("at twice the rate there are {} times as many, in two loads of each", number(*times))
+        }
+        ServerFault::Growth { .. } => "one, two and four doses of requests, each on a fresh server, grow it in proportion; a \
+                                       server that is hardly asked for as long does not grow; and again after that"
+            .to_owned(),
+        ServerFault::ClosedConnections { .. }
+        | ServerFault::Failures { .. }
+        | ServerFault::Died { .. }
+        | ServerFault::Stalls { .. } => "it was seen itself".to_owned(),
+    }
+}
+
+fn unproved(why: Option<Unproved>) -> String {
+    match why {
+        Some(Unproved::OutOfTime) => "there was no time left for the proof; give it more with --within".to_owned(),
+        Some(Unproved::Void) => "an experiment of the proof was void each time it was made".to_owned(),
+        Some(Unproved::NoOverload) => {
+            "the proof takes more requests than this server may be sent; --overload allows it".to_owned()
+        }
+        Some(Unproved::CpuUnseen) => {
+            "nobody sees the CPU of a server that runs already, and a full one would look the same; with --run bourdon sees it"
+                .to_owned()
+        }
+        Some(Unproved::NoProof) => "it was seen, and no experiment told what makes it".to_owned(),
+        None => String::new(),
+    }
+}
+
+fn ruled_out(found: &Diagnosed) -> String {
+    if !matches!(found.fault, ServerFault::Limit { .. }) {
+        return String::new();
+    }
+    let cpus = found.cpus_used.map(|used| format!("the CPU: the server used {} of one at most; ", percent(used)));
+    format!(
+        "{}the generator: it was {} busy at most; connections that are kept and hold what works",
+        cpus.unwrap_or_default(),
+        percent(found.generator_busy)
+    )
+}
+
+fn overturned_by(fault: &ServerFault) -> String {
+    match fault {
+        ServerFault::Limit { .. } => "throughput that grows with the connections beyond the limit",
+        ServerFault::HeldWorkers { .. } => "replies to more connections than that while all are kept open",
+        ServerFault::BlockedLoop { .. } => "light requests that are as fast beside heavy ones as without",
+        ServerFault::DelayedAck { .. } => "replies that are as late to a client that acknowledges at once",
+        ServerFault::Growth { .. } => {
+            "growth that comes to rest after more requests, as that of a cache that becomes full does"
+        }
+        ServerFault::Stalls { .. } => "loads as long without any",
+        ServerFault::ClosedConnections { .. } | ServerFault::Failures { .. } | ServerFault::Died { .. } => "",
+    }
+    .to_owned()
+}
+
+fn cure(fault: &ServerFault) -> String {
+    match fault {
+        ServerFault::Limit { exactly: Some(1), paths_together, .. } if paths_together.is_none_or(|it| it < PATHS_APART) => {
+            "look for a lock that is held while a request waits, a single worker, or a single connection to what is behind"
+        }
+        ServerFault::Limit { paths_together: Some(share), .. } if *share >= PATHS_APART => {
+            "look for a lock or a worker that each route has for itself"
+        }
+        ServerFault::Limit { .. } => {
+            "the number of workers, or of connections to what is behind the server; or let a request not hold one while it \
+             waits"
+        }
+        ServerFault::HeldWorkers { .. } => {
+            "more workers than clients that stay connected, a short keep-alive time-out, or a server that gives idle \
+             connections no worker of their own"
+        }
+        ServerFault::BlockedLoop { .. } => "compute in another thread or process, or in parts between which others get a turn",
+        ServerFault::DelayedAck { .. } => "set TCP_NODELAY on accepted connections, or write each reply in one piece",
+        ServerFault::ClosedConnections { .. } => {
+            "let HTTP/1.1 connections stay open, and say how long a reply is (Content-Length, or chunks)"
+        }
+        ServerFault::Stalls { at_twice_the_rate: Some(times), .. } if *times >= STALLS_OF_REQUESTS => {
+            "allocate less a request, or choose a collector with shorter pauses"
+        }
+        ServerFault::Stalls { .. } => "look for work on a timer that stops all others: flushing, cleaning up, collecting",
+        ServerFault::Growth { suspect: Suspect::MemoryGrowth, .. } => {
+            "look for what is added to for each request and never taken from: a map, a list, a listener, a log in memory"
+        }
+        ServerFault::Growth { suspect: Suspect::ThreadGrowth, .. } => "end what is started for a request",
+        ServerFault::Growth { .. } => "close what is opened for a request, on every way out",
+        ServerFault::Failures { .. } | ServerFault::Died { .. } => "its log says more; so does `bourdon load` under the same load",
+    }
+    .to_owned()
+}
+
+/// What an experiment is, and what for.
+pub(crate) fn trying_words(trying: &Trying) -> String {
+    let what = experiment_words(&trying.experiment);
+    match &trying.why {
+        WhyTried::Proving(suspect) => format!("{what}, to prove or refute {}", suspect_words(*suspect)),
+        WhyTried::Telling(told) => {
+            let told: Vec<String> =
+                told.iter().map(|(suspect, p)| format!("{} ({})", suspect_words(*suspect), percent(*p))).collect();
+            format!("{what}, to look for {}", listed(&told))
+        }
+    }
+}
+
+/// Why it ended.
+pub(crate) fn end_words(end: DiagnosisEnd) -> &'static str {
+    match end {
+        DiagnosisEnd::Complete => "no further experiment would tell more",
+        DiagnosisEnd::OutOfTime => "further experiments would take longer than it may",
+        DiagnosisEnd::Died => "the server ended",
+        DiagnosisEnd::NothingMeasured => "nothing was measured",
+        DiagnosisEnd::Unfinished => "interrupted",
+    }
+}
+
+/// How much was tried, how long it took, and why it ended.
+pub(crate) fn header(diagnosis: &Diagnosis) -> Vec<String> {
+    let ended = end_words(diagnosis.ended);
+    let tried = counted(diagnosis.tried.len() as u64, "experiment", "experiments");
+    [Some(tried), diagnosis.elapsed_s.map(elapsed), Some(ended.to_owned())].into_iter().flatten().collect()
+}
+
+/// The table of what was tried: its header, each with whether it is a figure, and its rows.
+pub(crate) fn table(diagnosis: &Diagnosis) -> (Vec<(&'static str, bool)>, Vec<Vec<String>>) {
+    let header = ["experiment", "requests/s", "a reply took", "slowest", "CPUs", "unserved", "failed", "memory"];
+    let row = |tried: &Tried| {
+        let time = |us: Option<f64>| us.map_or("–".to_owned(), duration_us);
+        let what = experiment_words(&tried.trying.experiment);
+        let void = if tried.valid { "" } else { " (void)" };
+        vec![
+            format!("{what}{void}"),
+            tried.requests_per_s.map_or("–".to_owned(), number),
+            time(tried.service_us),
+            time(tried.slowest_us),
+            tried.cpus_used.map_or("–".to_owned(), number),
+            tried.unserved.map_or("–".to_owned(), |count| number(count as f64)),
+            tried.failed.map_or("–".to_owned(), percent),
+            tried.grown_bytes.map_or("–".to_owned(), |grown| format!("+{}", bytes(grown.max(0.0)))),
+        ]
+    };
+    (
+        header.into_iter().enumerate().map(|(at, name)| (name, at > 0)).collect(),
+        diagnosis.tried.iter().map(row).collect(),
+    )
+}

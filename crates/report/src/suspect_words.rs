@@ -1,0 +1,93 @@
+//! What a diagnosis looked for and did not find, what nobody knows, and what is odd, in sentences.
+
+use model::{Excluded, Open, Suspect, Unexplained, WhyOpen};
+
+use crate::format::{bytes, duration_us, number, percent};
+
+/// What was looked for and is not there.
+pub(crate) fn excluded(of: &Excluded) -> String {
+    let visible = of.visible_from;
+    match of.suspect {
+        Suspect::Limit => visible.map_or_else(
+            || "no limit of requests at once".to_owned(),
+            |most| {
+                format!("no limit of requests at once up to {}; a higher one would not have been seen", number(most))
+            },
+        ),
+        Suspect::HeldWorkers => "no connection holds a worker that others wait for".to_owned(),
+        Suspect::BlockedLoop => "light requests do not wait for heavy ones".to_owned(),
+        Suspect::DelayedAck => "no reply waits for a delayed acknowledgement".to_owned(),
+        Suspect::ClosedConnections => "connections stay open".to_owned(),
+        Suspect::Stalls => "no stall of half a second or more; shorter ones would not have been seen".to_owned(),
+        Suspect::MemoryGrowth => {
+            format!("no memory is kept; {} a request would have been seen", visible.map(bytes).unwrap_or_default())
+        }
+        Suspect::ThreadGrowth => format!("no threads are kept; {} would have been seen", one_in(visible)),
+        Suspect::FileGrowth => format!("no files or sockets are kept open; {} would have been seen", one_in(visible)),
+        Suspect::Failures => format!("no more than {} of requests fail", percent(visible.unwrap_or(0.0))),
+    }
+}
+
+fn one_in(each: Option<f64>) -> String {
+    each.map_or("one a request".to_owned(), |each| format!("one in {} requests", number(1.0 / each)))
+}
+
+/// What nobody knows, and why.
+pub(crate) fn open(of: &Open) -> String {
+    let what = suspect_words(of.suspect);
+    let why = match of.why {
+        WhyOpen::Busy => {
+            "not known: a CPU was full, or the generator, before a limit could show. A request takes too little time for it \
+             to matter"
+        }
+        WhyOpen::NoHeavy => "not tested: name a path that costs much with --heavy",
+        WhyOpen::Jvm => "not known: a JVM takes memory from the system until its heap is full, whatever requests keep",
+        WhyOpen::NoOverload => {
+            "not tested: it shows only under more requests than this server may be sent; --overload allows it"
+        }
+        WhyOpen::NotLaunched => {
+            "not known: the processes of a server that runs already are not seen; with --run they are"
+        }
+        WhyOpen::OutOfTime => "not tested: there was no time left; give it more with --within",
+        WhyOpen::Void => "not known: the load that would tell it was void, or too small",
+        WhyOpen::NotByDose => "it looked like it, and is not: a larger dose did not have a larger effect",
+        WhyOpen::NotByControl => "it looked like it, and is not: what should have changed nothing had the same effect",
+        WhyOpen::NotAgain => "it looked like it once, and not again",
+    };
+    format!("{what}: {why}")
+}
+
+/// What is odd, and nothing explains.
+pub(crate) fn unexplained(of: &Unexplained) -> String {
+    match of {
+        Unexplained::Tail { rate_per_s, p50_us, p99_us } => format!(
+            "one reply in a hundred takes {} and more, where half of them take {} at most, at {} requests/s: something makes \
+             some requests slow that is not looked for here",
+            duration_us(*p99_us),
+            duration_us(*p50_us),
+            number(*rate_per_s)
+        ),
+        Unexplained::Slowing { first_us, second_us } => format!(
+            "replies took {} on average in the first half of a load and {} in the second, at the same rate: the server slows \
+             down, and why is not known",
+            duration_us(*first_us),
+            duration_us(*second_us)
+        ),
+    }
+}
+
+/// What is suspected, in a few words.
+pub(crate) fn suspect_words(suspect: Suspect) -> &'static str {
+    match suspect {
+        Suspect::Limit => "a limit of requests at once",
+        Suspect::HeldWorkers => "connections that hold workers",
+        Suspect::BlockedLoop => "others that wait while it computes",
+        Suspect::DelayedAck => "replies that wait for an acknowledgement",
+        Suspect::ClosedConnections => "connections that it closes",
+        Suspect::Stalls => "stalls",
+        Suspect::MemoryGrowth => "memory that it keeps",
+        Suspect::ThreadGrowth => "threads that it keeps",
+        Suspect::FileGrowth => "files or sockets that it keeps open",
+        Suspect::Failures => "failing requests",
+    }
+}
