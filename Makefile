@@ -42,7 +42,7 @@ test-side-by-side: need-cargo
 # Suites to which no figure matters: those that mostly wait, and those of report's words and pictures. More tests at a time than CPUs.
 BESIDE := audit command_line damaged failing_targets full_disk interrupted left_behind limits load_arguments long misbehave setup site \
           style survival targets tls_run
-TOLD := calibration compare_text documented load_text page pictures records run_text verdicts words_in_json
+TOLD := calibration compare_text diagnosis documented load_text page pictures records run_text verdicts words_in_json
 SUITES := $(basename $(notdir $(wildcard crates/*/tests/*.rs))) $(notdir $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs)))
 test-beside: need-cargo
 	RUST_TEST_THREADS=6 cargo test --workspace --no-fail-fast --locked $(BESIDE:%=--test %)

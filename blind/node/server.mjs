@@ -52,24 +52,24 @@ function queueOf(path) {
   return paths.get(path);
 }
 
-function wait(done) {
+function wait(count, done) {
   let ms = delayMs;
-  if (has('sometimes-slow') && requests % every === 0) ms += setting('SLOW_MS', 30);
-  if (has('slower')) ms += requests / 1000;
+  if (has('sometimes-slow') && count % every === 0) ms += setting('SLOW_MS', 30);
+  if (has('slower')) ms += count / 1000;
   if (ms > 0) setTimeout(done, ms);
   else done();
 }
 
-function keep() {
-  if (requests % every !== 0) return;
+function keep(count) {
+  if (count % every !== 0) return;
   if (has('memory') || (has('cache') && kept.length * bytes < setting('CACHE_BYTES', 1 << 20))) kept.push(Buffer.alloc(bytes, 1));
   if (has('files')) kept.push(openSync('/dev/null'));
 }
 
-function answer(response) {
-  keep();
+function answer(count, response) {
+  keep(count);
   if (has('close')) response.setHeader('Connection', 'close');
-  if (has('errors') && requests % every === 0) {
+  if (has('errors') && count % every === 0) {
     response.writeHead(500).end('out of luck');
     return;
   }
@@ -86,21 +86,22 @@ function answer(response) {
 
 const server = createServer({ noDelay: !has('split'), keepAliveTimeout: 60_000 }, (request, response) => {
   requests += 1;
-  if (has('die') && requests >= every) {
+  const count = requests;
+  if (has('die') && count >= every) {
     console.error('fatal: no luck left');
     process.exit(3);
   }
   if (request.url.startsWith('/heavy')) {
     compute(heavyMs);
-    answer(response);
+    answer(count, response);
     return;
   }
   const queue = queueOf(request.url);
-  if (!queue) return wait(() => answer(response));
+  if (!queue) return wait(count, () => answer(count, response));
   queue.enter(() =>
-    wait(() => {
+    wait(count, () => {
       queue.leave();
-      answer(response);
+      answer(count, response);
     }),
   );
 });

@@ -37,8 +37,8 @@ def compute(seconds):
     return x
 
 
-def keep():
-    if requests % EVERY:
+def keep(count):
+    if count % EVERY:
         return
     if "memory" in FAULTS or ("cache" in FAULTS and len(kept) * BYTES < CACHE_BYTES):
         kept.append(b"\1" * BYTES)
@@ -48,29 +48,29 @@ def keep():
         threading.Thread(target=threading.Event().wait, daemon=True).start()
 
 
-async def work(path):
+async def work(path, count):
     if path == "/heavy":
         compute(HEAVY_S)
         return
-    if "sometimes-slow" in FAULTS and requests % EVERY == 0:
+    if "sometimes-slow" in FAULTS and count % EVERY == 0:
         await asyncio.sleep(SLOW_S)
     if "slower" in FAULTS:
-        await asyncio.sleep(requests / 1e6)
+        await asyncio.sleep(count / 1e6)
     if "garbage" in FAULTS:
         bytes(BYTES)
     if DELAY_S:
         await asyncio.sleep(DELAY_S)
 
 
-async def answer(path):
+async def answer(path, count):
     if "limit" in FAULTS:
         async with slots:
-            await work(path)
+            await work(path, count)
     elif "path-lock" in FAULTS:
         async with paths.setdefault(path, asyncio.Lock()):
-            await work(path)
+            await work(path, count)
     else:
-        await work(path)
+        await work(path, count)
 
 
 async def serve(reader, writer):
@@ -92,12 +92,13 @@ async def converse(reader, writer):
             path = head.split(b" ", 2)[1].decode()
             last = b"connection: close" in head.lower() or "close" in FAULTS
             requests += 1
-            if "die" in FAULTS and requests >= EVERY:
+            count = requests
+            if "die" in FAULTS and count >= EVERY:
                 print("fatal: no luck left", file=sys.stderr, flush=True)
                 os._exit(3)
-            fails = "errors" in FAULTS and requests % EVERY == 0
-            await answer(path)
-            keep()
+            fails = "errors" in FAULTS and count % EVERY == 0
+            await answer(path, count)
+            keep(count)
             status = b"500 Internal Server Error" if fails else b"200 OK"
             end = b"Connection: close\r\n" if last else b""
             head = b"HTTP/1.1 %s\r\nContent-Length: %d\r\n%s\r\n" % (status, len(BODY), end)

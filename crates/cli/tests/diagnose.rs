@@ -96,7 +96,39 @@ fn what_cannot_be_diagnosed_is_refused_with_a_cure() {
         .exits(2)
         .says(&["there is no target `specimen:poll`", "--run 'COMMAND'"]);
     lab.bourdon(&["diagnose", "specimen:pool", "--set", "WORKERS"]).exits(2).says(&["write NAME=VALUE"]);
-    lab.bourdon(&["diagnose"]).exits(2).says(&["<TARGET|--run"]);
+    lab.bourdon(&["diagnose"]).exits(2).says(&["<URL|TARGET>"]);
     lab.bourdon(&["diagnose", "--run", "false"]).exits(4).says(&["exited with status 1"]);
+    lab.nothing_is_left();
+}
+
+#[test]
+fn a_server_that_runs_already_is_spared_and_less_is_said_of_it() {
+    let lab = Lab::new().env("PORT", "0").env("EVERY", "1");
+    let mut server = lab.start(&["specimen", "split-reply"]);
+    let line = server.says("listens on 127.0.0.1:");
+    let address = line.split_whitespace().last().unwrap().to_owned();
+    let url = format!("http://{address}/");
+    let asked = ["diagnose", &url, "-R", "60", "--duration", "300ms", "--format", "json"];
+    let answer = lab.bourdon(&asked).answers().json();
+    let found = fault(&answer, "delayed-ack");
+    assert_eq!(
+        (&found["sureness"], &found["unproved"]),
+        (&"consistent-with".into(), &"no-overload".into()),
+        "{answer:#}"
+    );
+    assert_eq!((why_open(&answer, "limit"), why_open(&answer, "memory-growth")), ("no-overload", "not-launched"));
+    let rates: Vec<f64> =
+        answer["tried"].as_array().unwrap().iter().filter_map(|it| it["requests_per_s"].as_f64()).collect();
+    assert!(!rates.is_empty() && rates.iter().all(|rate| *rate < 66.0), "{answer:#}");
+    let spared =
+        lab.bourdon(&["diagnose", &url, "-R", "20", "--duration", "300ms", "--format", "json"]).answers().json();
+    assert_eq!((&spared["findings"], why_open(&spared, "delayed-ack")), (&Json::Array(Vec::new()), "no-overload"));
+    let proved =
+        lab.bourdon(&["diagnose", &url, "--overload", "--duration", "300ms", "--format", "json"]).answers().json();
+    assert_eq!(fault(&proved, "delayed-ack")["sureness"], "is", "{proved:#}");
+    server.interrupt();
+    server.end();
+    lab.bourdon(&["diagnose", &url]).exits(4);
+    lab.bourdon(&["diagnose", "http://192.0.2.1/"]).exits(2).says(&["not this machine", "--other-host"]);
     lab.nothing_is_left();
 }

@@ -228,6 +228,12 @@ pub enum ServerFault {
         why: WhyFailed,
         /// The last lines that it printed.
         printed: String,
+        /// Most threads and processes that it had meanwhile.
+        threads: Option<u64>,
+        /// Most files and sockets that it had open.
+        files: Option<u64>,
+        /// By how much its memory had grown at the last look, in bytes.
+        memory_bytes: Option<u64>,
     },
 }
 
@@ -296,6 +302,10 @@ kinds! {
     WhyOpen {
         /// The server's CPU or the generator was full before it could have shown.
         Busy = "busy",
+        /// A request takes so long that no load was long enough.
+        Slow = "slow",
+        /// So many requests failed that the others say little.
+        Failing = "failing",
         /// It would show only beside a request that costs much, and none was named.
         NoHeavy = "no-heavy",
         /// A JVM takes memory from the system until its heap is full, whatever a request keeps.
@@ -341,4 +351,8 @@ pub struct Tried {
     pub failed: Option<f64>,
     /// By how much its memory had grown since it was ready, in bytes.
     pub grown_bytes: Option<f64>,
+    /// Most threads and processes that it had.
+    pub threads: Option<u64>,
+    /// Most files and sockets that it had open.
+    pub open_files: Option<u64>,
 }

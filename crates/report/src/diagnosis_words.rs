@@ -2,11 +2,11 @@
 
 use model::{
     Diagnosed, Diagnosis, DiagnosisEnd, Experiment, Measured, PATHS_APART, PATHS_SHARE, SERIAL_AT_MOST,
-    STALLS_OF_REQUESTS, ServerFault, Sureness, Suspect, Tried, Trying, Unproved, WhyTried, counted,
+    STALLS_OF_REQUESTS, ServerFault, Sureness, Suspect, Tried, Trying, Unit, Unproved, WhyTried, counted,
 };
 
 use crate::experiment_words::experiment_words;
-use crate::format::{bytes, duration_us, elapsed, measured, number, percent};
+use crate::format::{bytes, duration_us, elapsed, measured, number, percent, thousands};
 use crate::launch_words::failed_words;
 use crate::page::Tint;
 use crate::suspect_words::suspect_words;
@@ -22,10 +22,10 @@ pub(crate) fn answer(diagnosis: &Diagnosis) -> (Tint, String) {
             let titles = diagnosis.findings.iter().map(|it| title(&it.fault)).collect::<Vec<_>>().join(" ");
             return (Tint::Unsure, format!("Nothing is proved. Consistent with what was seen: {titles}"));
         }
-        _ => format!(
-            " {} fits what was seen and is not proved.",
-            counted(likely as u64, "more finding", "more findings")
-        ),
+        _ => match likely {
+            1 => " One more fits what was seen and is not proved.".to_owned(),
+            more => format!(" {more} more fit what was seen and are not proved."),
+        },
     };
     if certain.is_empty() {
         let is_good = diagnosis.ended == DiagnosisEnd::Complete && diagnosis.unexplained.is_empty();
@@ -61,19 +61,16 @@ pub(crate) fn title(fault: &ServerFault) -> String {
             match (exactly, at_once.estimate) {
                 (Some(1), _) => format!("The server works on one request{paths} at a time."),
                 (Some(exactly), _) => {
-                    format!(
-                        "The server works on {} requests{paths} at once, and on no more.",
-                        number(f64::from(*exactly))
-                    )
+                    format!("The server works on {exactly} requests{paths} at once, and on no more.")
                 }
                 (None, estimate) if estimate.unwrap_or(0.0) < SERIAL_AT_MOST => {
                     format!("The server works on one request{paths} at a time.")
                 }
-                (None, _) => format!("The server works on about {} requests{paths} at once.", value(at_once)),
+                (None, _) => format!("The server works on about {} requests{paths} at once.", bare(at_once)),
             }
         }
         ServerFault::HeldWorkers { served, .. } => {
-            format!("Each open connection holds a worker, and there are {}.", number(*served as f64))
+            format!("Each open connection holds a worker, of which there are {served}.")
         }
         ServerFault::BlockedLoop { blocked, .. } => {
             format!("While the server computes for one heavy request, all others wait: for {}.", time(blocked))
@@ -106,12 +103,17 @@ pub(crate) fn title(fault: &ServerFault) -> String {
 
 fn grows(suspect: Suspect, per_request: &Measured) -> String {
     match suspect {
-        Suspect::MemoryGrowth => format!("The server keeps {} of memory of each request.", value(per_request)),
+        Suspect::MemoryGrowth => format!("The memory of the server grows by {} with each request.", value(per_request)),
         Suspect::ThreadGrowth => {
-            format!("The server keeps {} threads or processes for each request.", value(per_request))
+            format!("The server keeps {} threads or processes for each request.", bare(per_request))
         }
-        _ => format!("The server keeps {} files or sockets open for each request.", value(per_request)),
+        _ => format!("The server keeps {} files or sockets open for each request.", bare(per_request)),
     }
+}
+
+/// A figure whose name stands behind it: `7.3 (6.9 to 7.7)`.
+fn bare(of: &Measured) -> String {
+    value(&Measured { unit: Unit::None, ..of.clone() })
 }
 
 fn value(value: &Measured) -> String {
@@ -178,8 +180,16 @@ fn felt(fault: &ServerFault) -> String {
 }
 
 fn seen(diagnosis: &Diagnosis, found: &Diagnosed) -> String {
-    if let ServerFault::Died { printed, .. } = &found.fault {
-        return if printed.is_empty() { String::new() } else { format!("its last words: {printed}") };
+    if let ServerFault::Died { printed, threads, files, memory_bytes, .. } = &found.fault {
+        let had = [
+            threads.map(|threads| counted(threads, "thread", "threads")),
+            files.map(|files| counted(files, "open file or socket", "open files and sockets")),
+            memory_bytes.map(|grown| format!("{} more memory than at rest", bytes(grown as f64))),
+        ];
+        let had: Vec<String> = had.into_iter().flatten().collect();
+        let words = (!printed.is_empty()).then(|| format!("its last words: {printed}"));
+        let had = (!had.is_empty()).then(|| format!("it had up to {}", listed(&had)));
+        return words.into_iter().chain(had).collect::<Vec<_>>().join("; ");
     }
     let rows = found.shown_by.iter().filter_map(|at| diagnosis.tried.get(*at));
     rows.map(|row| figure(&found.fault, row)).collect::<Vec<_>>().join("; ")
@@ -193,7 +203,7 @@ fn figure(fault: &ServerFault, row: &Tried) -> String {
     let said = match (fault, &row.trying.experiment) {
         (_, Experiment::Burst { .. }) => format!("all answered within {}", time(row.slowest_us)),
         (ServerFault::HeldWorkers { .. }, _) => {
-            format!("{} got nothing", row.unserved.map_or("an unknown number".to_owned(), |it| number(it as f64)))
+            format!("{} got nothing", row.unserved.map_or("an unknown number".to_owned(), thousands))
         }
         (ServerFault::BlockedLoop { .. }, _) => format!("slowest {}", time(row.slowest_us)),
         (ServerFault::DelayedAck { .. } | ServerFault::ClosedConnections { .. }, _) => {
@@ -201,6 +211,12 @@ fn figure(fault: &ServerFault, row: &Tried) -> String {
         }
         (ServerFault::Growth { suspect: Suspect::MemoryGrowth, .. }, _) => {
             row.grown_bytes.map_or("not known".to_owned(), |grown| format!("{} more", bytes(grown.max(0.0))))
+        }
+        (ServerFault::Growth { suspect: Suspect::ThreadGrowth, .. }, _) => {
+            row.threads.map_or("not known".to_owned(), |threads| counted(threads, "thread", "threads"))
+        }
+        (ServerFault::Growth { .. }, _) => {
+            row.open_files.map_or("not known".to_owned(), |files| counted(files, "open file", "open files"))
         }
         (ServerFault::Failures { .. }, _) => format!("{} failed", row.failed.map_or("none".to_owned(), percent)),
         _ => rate(),
@@ -235,9 +251,8 @@ fn proof(fault: &ServerFault) -> String {
             )
         }
         ServerFault::HeldWorkers { served, .. } => format!(
-            "with twice and four times as many connections just {} are served; clients that close after each request are \
-             all served; and again in the opposite order",
-            number(*served as f64)
+            "with twice and four times as many connections just {served} are served; clients that close after each request are \
+             all served; and again in the opposite order"
         ),
         ServerFault::BlockedLoop { .. } => "twice as many heavy requests make light ones wait twice as much on average; as \
                                             many light ones in the place of the heavy ones change nothing; and again in \
@@ -370,26 +385,34 @@ pub(crate) fn header(diagnosis: &Diagnosis) -> Vec<String> {
     [Some(tried), diagnosis.elapsed_s.map(elapsed), Some(ended.to_owned())].into_iter().flatten().collect()
 }
 
-/// The table of what was tried: its header, each with whether it is a figure, and its rows.
+/// What a figure is shown as that is not there, and what says that nothing is wrong.
+const NOTHING: [&str; 3] = ["–", "0", "0 %"];
+
+/// The table of what was tried: its header, each with whether it is a figure, and its rows. A figure that is nothing in all of them is left
+/// out.
 pub(crate) fn table(diagnosis: &Diagnosis) -> (Vec<(&'static str, bool)>, Vec<Vec<String>>) {
-    let header = ["experiment", "requests/s", "a reply took", "slowest", "CPUs", "unserved", "failed", "memory"];
-    let row = |tried: &Tried| {
-        let time = |us: Option<f64>| us.map_or("–".to_owned(), duration_us);
-        let what = experiment_words(&tried.trying.experiment);
-        let void = if tried.valid { "" } else { " (void)" };
-        vec![
-            format!("{what}{void}"),
-            tried.requests_per_s.map_or("–".to_owned(), number),
-            time(tried.service_us),
-            time(tried.slowest_us),
-            tried.cpus_used.map_or("–".to_owned(), number),
-            tried.unserved.map_or("–".to_owned(), |count| number(count as f64)),
-            tried.failed.map_or("–".to_owned(), percent),
-            tried.grown_bytes.map_or("–".to_owned(), |grown| format!("+{}", bytes(grown.max(0.0)))),
-        ]
-    };
-    (
-        header.into_iter().enumerate().map(|(at, name)| (name, at > 0)).collect(),
-        diagnosis.tried.iter().map(row).collect(),
-    )
+    let all: Vec<Vec<(&str, String)>> = diagnosis.tried.iter().map(row).collect();
+    let is_shown = |at: usize| at == 0 || all.iter().any(|row| !NOTHING.contains(&&*row[at].1));
+    let columns = all.first().map_or(0, Vec::len);
+    let shown: Vec<usize> = (0..columns).filter(|at| is_shown(*at)).collect();
+    let header = shown.iter().map(|at| (all[0][*at].0, *at > 0)).collect();
+    let cells = |row: &Vec<(&str, String)>| shown.iter().map(|at| row[*at].1.clone()).collect();
+    (header, all.iter().map(cells).collect())
+}
+
+fn row(tried: &Tried) -> Vec<(&'static str, String)> {
+    let nothing = || NOTHING[0].to_owned();
+    let time = |us: Option<f64>| us.map_or_else(nothing, duration_us);
+    let what = experiment_words(&tried.trying.experiment);
+    let void = if tried.valid { "" } else { " (void)" };
+    vec![
+        ("experiment", format!("{what}{void}")),
+        ("requests/s", tried.requests_per_s.map_or_else(nothing, number)),
+        ("took", time(tried.service_us)),
+        ("slowest", time(tried.slowest_us)),
+        ("CPUs", tried.cpus_used.map_or_else(nothing, number)),
+        ("unserved", tried.unserved.map_or_else(nothing, thousands)),
+        ("failed", tried.failed.map_or_else(nothing, percent)),
+        ("memory", tried.grown_bytes.map_or_else(nothing, |grown| format!("+{}", bytes(grown.max(0.0))))),
+    ]
 }

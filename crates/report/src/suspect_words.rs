@@ -40,6 +40,10 @@ pub(crate) fn open(of: &Open) -> String {
             "not known: a CPU was full, or the generator, before a limit could show. A request takes too little time for it \
              to matter"
         }
+        WhyOpen::Slow => {
+            "not known: a request takes so long that the loads were too short; lengthen them with --duration"
+        }
+        WhyOpen::Failing => "not known: too many requests failed for the others to show it",
         WhyOpen::NoHeavy => "not tested: name a path that costs much with --heavy",
         WhyOpen::Jvm => "not known: a JVM takes memory from the system until its heap is full, whatever requests keep",
         WhyOpen::NoOverload => {

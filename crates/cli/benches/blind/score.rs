@@ -44,7 +44,9 @@ pub(crate) fn score(case: &Case, answer: &Value) -> Value {
     let planted = |suspect: &str| case.planted.iter().find(|it| it.suspect == suspect);
     let found: Vec<_> = is.iter().filter_map(|(suspect, value)| Some((planted(suspect)?, *value))).collect();
     let ratios: Vec<f64> = found.iter().filter_map(|(planted, value)| Some((*value)? / planted.value?)).collect();
-    let wrong: Vec<&String> = is.iter().map(|(suspect, _)| suspect).filter(|it| planted(it).is_none()).collect();
+    // That it ended was seen, whatever ended it.
+    let is_false = |suspect: &&String| planted(suspect).is_none() && *suspect != "died";
+    let wrong: Vec<&String> = is.iter().map(|(suspect, _)| suspect).filter(is_false).collect();
     let likely = may.iter().filter(|(suspect, _)| planted(suspect).is_some()).count();
     json!({ "planted": case.planted.len(), "found": found.len(), "likely": likely, "false": wrong, "ratios": ratios })
 }

@@ -14,7 +14,7 @@ Examples:
   bourdon diagnose http://127.0.0.1:8080/orders --overload
 
 A server that runs already shows less: neither its CPU nor its memory is seen,
-and without --overload it is sent a few requests a second and no more.
+and without --overload it is sent no more requests a second than --rate says.
 
 Each experiment has a launch of its own. The first ones look for every fault
 that is known here; what looks like one is then proved: by two doses, by a
@@ -56,7 +56,7 @@ pub(crate) struct DiagnoseArgs {
     #[command(flatten)]
     pub(crate) request: RequestArgs,
 
-    /// Of a URL: no more than so many requests a second [default: 20]
+    /// Of a URL: no more than so many requests a second [default: 60]
     #[arg(short = 'R', long, value_name = "PER_SECOND", allow_negative_numbers = true, value_parser = positive_rate)]
     pub(crate) rate: Option<f64>,
 

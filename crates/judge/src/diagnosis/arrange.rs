@@ -1,10 +1,11 @@
 //! From an experiment to the load that it is.
 
-use model::{Arrivals, CellPlan, DiagnosePlan, Experiment, Extent, Level, Load, LoadModel, NS_PER_S, Trying};
+use model::{Arrivals, CellPlan, Experiment, Extent, Level, Load, LoadModel, NS_PER_S, Trying};
 
 use super::case::Case;
 use super::thresholds::{
-    DOSE_CONNECTIONS, LONGEST_PROBES_S, LONGEST_WINDOW_S, PACED_S, PROBES_PER_S, PROBES_S, SERVICE_TIMES,
+    DOSE_CONNECTIONS, FEWEST_HEAVY, LONGEST_PROBES, LONGEST_WINDOW_S, PACED, PACED_CONNECTIONS, PROBES, PROBES_PER_S,
+    SERVICE_TIMES,
 };
 
 /// Connections of an open load: none waits for one while the server answers within a second.
@@ -12,9 +13,6 @@ const OPEN_CONNECTIONS: u32 = 256;
 
 /// Connections of a load beside another.
 const BESIDE_CONNECTIONS: u32 = 8;
-
-/// Connections of a load that spares the server: few, so that each is used often enough to be like one that is kept busy.
-const PACED_CONNECTIONS: u32 = 2;
 
 /// A burst or a dose is given up after so many nanoseconds.
 const GIVE_UP_NS: u64 = 60 * NS_PER_S;
@@ -28,13 +26,14 @@ pub(super) fn cell(case: &Case<'_>, trying: Trying) -> CellPlan {
     let mut cell = base.clone();
     cell.levels.0.insert(EXPERIMENT.to_owned(), Level::Text(trying.experiment.to_string()));
     let service_s = case.service_s().unwrap_or(0.0);
-    arrange(&mut cell, case.asked, trying.experiment, service_s);
+    arrange(&mut cell, case, trying.experiment, service_s);
     cell.tried = Some(trying);
     cell
 }
 
-fn arrange(cell: &mut CellPlan, asked: &DiagnosePlan, experiment: Experiment, service_s: f64) {
-    let light = cell.load.mix.clone();
+fn arrange(cell: &mut CellPlan, case: &Case<'_>, experiment: Experiment, service_s: f64) {
+    let (asked, base_s, light) = (case.asked, case.window_s(), cell.load.mix.clone());
+    let longer = |requests_per_s: f64| (FEWEST_HEAVY / requests_per_s).clamp(PROBES * base_s, LONGEST_PROBES * base_s);
     let load = &mut cell.load;
     load.extent = Extent::Window(ns(window_s(load, service_s)));
     match experiment {
@@ -57,14 +56,14 @@ fn arrange(cell: &mut CellPlan, asked: &DiagnosePlan, experiment: Experiment, se
             cell.beside = Some(Load { mix, ..load.clone() });
         }
         Experiment::Heavy => load.mix = asked.heavy.clone().unwrap_or(light),
-        Experiment::Probes => probe(load, PROBES_S),
+        Experiment::Probes => probe(load, PROBES * base_s),
         Experiment::Beside { heavy_per_s } => {
-            probe(load, (12.0 / heavy_per_s).clamp(PROBES_S, LONGEST_PROBES_S));
+            probe(load, longer(heavy_per_s));
             let mix = asked.heavy.clone().unwrap_or(light);
             cell.beside = Some(Load { mix, ..at_rate(load, heavy_per_s) });
         }
         Experiment::Decoys { light_per_s } => {
-            probe(load, (12.0 / light_per_s).clamp(PROBES_S, LONGEST_PROBES_S));
+            probe(load, longer(light_per_s));
             cell.beside = Some(at_rate(load, light_per_s));
         }
         Experiment::Steady { rate_per_s, window_s } => {
@@ -73,7 +72,7 @@ fn arrange(cell: &mut CellPlan, asked: &DiagnosePlan, experiment: Experiment, se
         }
         Experiment::Paced { rate_per_s } => {
             load.model = LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant };
-            (load.connections, load.extent) = (PACED_CONNECTIONS, Extent::Window(ns(PACED_S)));
+            (load.connections, load.extent) = (PACED_CONNECTIONS, Extent::Window(ns(PACED * base_s)));
         }
         Experiment::Dose { requests } => *load = counted(load, DOSE_CONNECTIONS, requests),
     }

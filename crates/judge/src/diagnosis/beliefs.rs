@@ -8,9 +8,7 @@ use model::{Experiment, Suspect};
 
 use super::case::Case;
 use super::signs::{Sign, sign};
-use super::thresholds::{
-    CROWDS, DOSE_S, HEAVY_PER_S, HEAVY_SHARE, LEAST_GAIN_BITS, LIKELY, PACED_S, PROBES_S, STEADY_S,
-};
+use super::thresholds::{CROWDS, HEAVY_PER_S, HEAVY_SHARE, LEAST_GAIN_BITS, LIKELY, PACED, PROBES, STEADY};
 
 /// How often an experiment shows a suspect that is there, and one that is not.
 struct Tells {
@@ -97,7 +95,8 @@ fn updated(p: f64, there: f64, not: f64) -> f64 {
 /// Every experiment that tells something, as far as it is known by now how it would be made.
 pub(super) fn screening(case: &Case<'_>) -> Vec<Experiment> {
     let crowds = CROWDS.map(|connections| Experiment::Crowd { connections });
-    let steady = case.steady_per_s().map(|rate_per_s| Experiment::Steady { rate_per_s, window_s: STEADY_S });
+    let steady =
+        case.steady_per_s().map(|rate_per_s| Experiment::Steady { rate_per_s, window_s: STEADY * case.window_s() });
     // Memory, threads and files of a server that was not launched are not seen.
     let dose = case
         .dose()
@@ -190,9 +189,9 @@ pub(super) fn cost_s(case: &Case<'_>, experiment: Experiment) -> f64 {
     let service_s = case.service_s().unwrap_or(0.0);
     let load_s = match experiment {
         Experiment::Steady { window_s, .. } => window_s,
-        Experiment::Paced { .. } => PACED_S,
-        Experiment::Probes | Experiment::Beside { .. } | Experiment::Decoys { .. } => PROBES_S,
-        Experiment::Dose { requests } => case.dose().map_or(DOSE_S, |dose| requests as f64 / dose as f64 * DOSE_S),
+        Experiment::Paced { .. } => PACED * case.window_s(),
+        Experiment::Probes | Experiment::Beside { .. } | Experiment::Decoys { .. } => PROBES * case.window_s(),
+        Experiment::Dose { requests } => requests as f64 / case.dose().unwrap_or(requests) as f64 * case.window_s(),
         Experiment::Burst { .. } => 3.0 * service_s,
         _ => base_s.max(20.0 * service_s),
     };

@@ -6,7 +6,8 @@ use model::{CellPlan, DiagnosePlan, Experiment, Plan, TrialRecord, TrialStage};
 
 use super::reading::Reading;
 use super::thresholds::{
-    CROWDS, DOSE_CONNECTIONS, DOSE_S, LAUNCH_S, LEAST_DOSE, MOST_ATTEMPTS, MOST_DOSE, STEADY_PER_S, STEADY_SHARE,
+    CROWDS, DOSE_CONNECTIONS, FEWER_AFTER_A_DEATH, LAUNCH_S, LEAST_DOSE, MOST_ATTEMPTS, MOST_DOSE, STEADY_PER_S,
+    STEADY_SHARE,
 };
 use crate::trial::check_trial;
 
@@ -65,23 +66,25 @@ impl<'a> Case<'a> {
         self.readings.iter().filter(|reading| reading.valid)
     }
 
-    /// Whether an experiment was void as often as it is made again.
+    /// Whether an experiment was void as often as it is made again, or ended the server.
     pub(super) fn in_vain(&self, experiment: Experiment) -> bool {
-        let made = self.readings.iter().filter(|reading| reading.experiment() == experiment);
-        made.filter(|reading| !reading.valid).count() >= MOST_ATTEMPTS
+        let mut made = self.readings.iter().filter(|reading| reading.experiment() == experiment);
+        made.clone().any(has_died) || made.by_ref().filter(|reading| !reading.valid).count() >= MOST_ATTEMPTS
     }
 
-    /// The one under which the server ended, if it did.
-    pub(super) fn died(&self) -> Option<&Reading<'a>> {
-        let ended = |reading: &&Reading| {
-            reading.record.failure.as_ref().is_some_and(|failure| failure.stage == TrialStage::Died)
-        };
-        self.readings.iter().find(ended)
+    /// Those under which the server ended.
+    pub(super) fn deaths(&self) -> impl Iterator<Item = &Reading<'a>> {
+        self.readings.iter().filter(|reading| has_died(reading))
     }
 
     /// What a request takes where none waits for another, in seconds.
     pub(super) fn service_s(&self) -> Option<f64> {
         self.first(Experiment::Crowd { connections: 1 })?.service_s()
+    }
+
+    /// How long a load is unless its experiment needs more, in seconds.
+    pub(super) fn window_s(&self) -> f64 {
+        self.base.load.window_ns() as f64 / 1e9
     }
 
     /// What the first load of several connections showed, in requests a second.
@@ -95,12 +98,15 @@ impl<'a> Case<'a> {
         Some((self.crowd_per_s()? * STEADY_SHARE).min(STEADY_PER_S)).filter(|rate| *rate >= 1.0).map(f64::round)
     }
 
-    /// The first dose of requests.
+    /// The first dose of requests: a small one for a server that ended under many.
     pub(super) fn dose(&self) -> Option<u64> {
         let most_per_s = f64::from(DOSE_CONNECTIONS) / self.service_s()?;
-        Some((self.crowd_per_s()?.min(most_per_s) * DOSE_S).min(MOST_DOSE))
-            .filter(|requests| *requests >= LEAST_DOSE)
-            .map(|it| it as u64)
+        Some(
+            (self.crowd_per_s()?.min(most_per_s) * self.window_s()).min(MOST_DOSE)
+                * FEWER_AFTER_A_DEATH.powi(self.deaths().count() as i32),
+        )
+        .filter(|requests| *requests >= LEAST_DOSE)
+        .map(|it| it as u64)
     }
 
     /// Seconds of a launch beside its load.
@@ -111,6 +117,10 @@ impl<'a> Case<'a> {
         });
         beside.reduce(f64::max).unwrap_or(LAUNCH_S)
     }
+}
+
+fn has_died(reading: &Reading<'_>) -> bool {
+    reading.record.failure.as_ref().is_some_and(|failure| failure.stage == TrialStage::Died)
 }
 
 /// How long a trial took, in seconds.

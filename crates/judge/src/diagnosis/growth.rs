@@ -9,7 +9,7 @@ use super::case::Case;
 use super::proof::{Examined, Stands, Steps};
 use super::reading::Reading;
 use super::signs::least_growth;
-use super::thresholds::{GROWS_IDLE, LINEAR, STEADY_PROOF_S, STEADY_S};
+use super::thresholds::{GROWS_IDLE, LINEAR, STEADY, STEADY_PROOF};
 use crate::statistics::{mean, t_interval};
 
 pub(super) fn examine(case: &Case<'_>, suspect: Suspect) -> Option<Examined> {
@@ -17,7 +17,7 @@ pub(super) fn examine(case: &Case<'_>, suspect: Suspect) -> Option<Examined> {
     let requests = case.dose()?;
     let dose = |times: u64| Experiment::Dose { requests: times * requests };
     let longest = case.first(dose(4))?;
-    let window_s = longest.window_s().clamp(STEADY_S, STEADY_PROOF_S).round();
+    let window_s = longest.window_s().clamp(STEADY * case.window_s(), STEADY_PROOF * case.window_s());
     let idle = Experiment::Steady { rate_per_s: 1.0, window_s };
     let steps = Steps::of(case, &[dose(1), dose(4), idle, dose(2), dose(4)]);
     let after = |times: u64| mean(&case.valid(dose(times)).filter_map(of).collect::<Vec<f64>>());

@@ -23,7 +23,7 @@ use crate::compare::Run;
 use case::Case;
 use proof::{Examined, Stands};
 use reading::Reading;
-use thresholds::{LIMITED, LONG_TAIL, LONG_TAIL_US, MOST_ATTEMPTS, SLOWING, SUSPECTED};
+use thresholds::{LIMITED, LONG_TAIL, LONG_TAIL_US, MOST_ATTEMPTS, MOST_DEATHS, SLOWING, SUSPECTED};
 
 /// Asks for the experiment that tells most in its time, until a suspect is all but certain; then for those that prove it.
 #[derive(Debug, Clone)]
@@ -83,13 +83,15 @@ impl Planner for DiagnosisPlanner {
 
 /// The next experiment, or why there is none.
 fn upcoming(case: &Case<'_>) -> Result<Trying, DiagnosisEnd> {
-    if case.died().is_some() {
+    let deaths = case.deaths().count();
+    if deaths >= MOST_DEATHS {
         return Err(DiagnosisEnd::Died);
     }
     let none_counts = case.readings.len() >= MOST_ATTEMPTS && case.counting().next().is_none();
     let not_up = case.readings.last().is_some_and(|reading| !reading.record.is_up());
     if none_counts || not_up {
-        return Err(DiagnosisEnd::NothingMeasured);
+        let any = case.counting().next().is_some();
+        return Err(if any { DiagnosisEnd::Unfinished } else { DiagnosisEnd::NothingMeasured });
     }
     let examined = examined(case);
     let proving = |(suspect, _, examined): &(Suspect, f64, Examined)| match examined.stands {
@@ -101,7 +103,8 @@ fn upcoming(case: &Case<'_>) -> Result<Trying, DiagnosisEnd> {
         let choice = beliefs::most_telling(case)?;
         Some(Trying { experiment: choice.first, why: WhyTried::Telling(choice.told) })
     };
-    let next = certain.or_else(telling).or_else(|| examined.iter().find_map(proving)).ok_or(DiagnosisEnd::Complete)?;
+    let next = certain.or_else(telling).or_else(|| examined.iter().find_map(proving));
+    let next = next.ok_or(if deaths > 0 { DiagnosisEnd::Died } else { DiagnosisEnd::Complete })?;
     let cost_s = beliefs::cost_s(case, next.experiment);
     if case.spent_s + cost_s > case.asked.within_s { Err(DiagnosisEnd::OutOfTime) } else { Ok(next) }
 }
@@ -140,7 +143,8 @@ pub(crate) fn diagnose(run: Run<'_>) -> Option<Diagnosis> {
     let case = Case::of(run.plan, run.trials)?;
     let examined = examined(&case);
     let ended = upcoming(&case).err().unwrap_or(DiagnosisEnd::Unfinished);
-    let mut findings: Vec<Diagnosed> = case.died().and_then(|reading| died(&case, reading)).into_iter().collect();
+    let mut findings: Vec<Diagnosed> =
+        case.deaths().next().and_then(|reading| died(&case, reading)).into_iter().collect();
     let (mut excluded, mut open) = (Vec::new(), Vec::new());
     findings.extend(examined.iter().filter_map(|(_, _, it)| finding(&case, it)));
     findings.sort_by_key(|found| found.sureness != Sureness::Is);
@@ -202,8 +206,14 @@ fn finding(case: &Case<'_>, examined: &Examined) -> Option<Diagnosed> {
 
 fn died(case: &Case<'_>, reading: &Reading<'_>) -> Option<Diagnosed> {
     let failure = reading.record.failure.as_ref()?;
-    let fault =
-        ServerFault::Died { under: reading.experiment(), why: failure.why.clone(), printed: failure.output.clone() };
+    let fault = ServerFault::Died {
+        under: reading.experiment(),
+        why: failure.why.clone(),
+        printed: failure.output.clone(),
+        threads: reading.kept(Suspect::ThreadGrowth).map(|threads| threads as u64),
+        files: reading.kept(Suspect::FileGrowth).map(|files| files as u64),
+        memory_bytes: reading.kept(Suspect::MemoryGrowth).map(|bytes| bytes.max(0.0) as u64),
+    };
     Some(Diagnosed {
         sureness: Sureness::Is,
         fault,
@@ -255,7 +265,7 @@ fn why_open(case: &Case<'_>, suspect: Suspect, ended: DiagnosisEnd) -> Option<Wh
         _ if runs.is_some_and(|it| !it.overload) => WhyOpen::NoOverload,
         Suspect::MemoryGrowth if case.jvm => WhyOpen::Jvm,
         _ if ended != DiagnosisEnd::Complete => WhyOpen::OutOfTime,
-        Suspect::Limit => WhyOpen::Busy,
+        Suspect::Limit => signs::why_no_limit(case),
         _ => WhyOpen::Void,
     })
 }
@@ -297,6 +307,8 @@ fn tried(reading: &Reading<'_>) -> Tried {
         unserved: (is_measured && !reading.cell.load.model.has_schedule()).then(|| reading.unserved()),
         failed: (of > 0).then(|| failed as f64 / of as f64),
         grown_bytes: reading.grown_bytes(),
+        threads: reading.kept(Suspect::ThreadGrowth).map(|threads| threads as u64),
+        open_files: reading.kept(Suspect::FileGrowth).map(|files| files as u64),
     }
 }
 

@@ -6,7 +6,7 @@ use super::case::Case;
 use super::proof::{Examined, Stands, Steps};
 use super::reading::Reading;
 use super::signs::{Sign, closed_share, sign};
-use super::thresholds::{STALLS_OF_A_TIMER, STEADY_PROOF_S};
+use super::thresholds::{STALLS_OF_A_TIMER, STEADY_PROOF};
 use crate::statistics::{mean, share_interval};
 use crate::thresholds::CONFIDENCE;
 
@@ -50,28 +50,23 @@ pub(super) fn closed(case: &Case<'_>) -> Option<Examined> {
 pub(super) fn failures(case: &Case<'_>) -> Option<Examined> {
     let shows = |reading: &&Reading<'_>| sign(case, Suspect::Failures, reading) == Sign::Shows;
     let seen: Vec<&Reading<'_>> = case.counting().filter(shows).collect();
-    let worst = seen.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
-    let (failed, of) = worst.failed();
+    let connections = seen.iter().map(|reading| reading.cell.load.connections).min()?;
+    let (failed, of) = seen.iter().map(|it| it.failed()).fold((0, 0), |(a, b), (failed, of)| (a + failed, b + of));
     let interval = share_interval(failed, of, CONFIDENCE);
     let share = Measured {
-        estimate: Some(share(worst)),
+        estimate: Some(failed as f64 / of.max(1) as f64),
         low: interval.map(|it| it.low),
         high: interval.map(|it| it.high),
         unit: Unit::Share,
     };
-    let connections = seen.iter().map(|reading| reading.cell.load.connections).min()?;
     Some(Examined::new(ServerFault::Failures { share, connections }, &seen, Stands::Proved))
-}
-
-fn share(reading: &Reading<'_>) -> f64 {
-    let (failed, of) = reading.failed();
-    failed as f64 / of.max(1) as f64
 }
 
 /// It stops answering: as often at twice the rate where something on a timer makes it stop, and twice as often where requests do.
 pub(super) fn stalls(case: &Case<'_>) -> Option<Examined> {
     let rate_per_s = case.asked.running.map_or_else(|| case.steady_per_s(), |running| Some(running.rate_per_s))?;
-    let steady = |times: f64| Experiment::Steady { rate_per_s: times * rate_per_s, window_s: STEADY_PROOF_S };
+    let steady =
+        |times: f64| Experiment::Steady { rate_per_s: times * rate_per_s, window_s: STEADY_PROOF * case.window_s() };
     let is_steady =
         |reading: &&Reading<'_>| matches!(reading.experiment(), Experiment::Steady { .. } | Experiment::Paced { .. });
     let seen: Vec<&Reading<'_>> =

@@ -1,14 +1,14 @@
 //! What an experiment shows of each suspect, and what it cannot tell.
 
-use model::{Experiment, Suspect};
+use model::{Experiment, Suspect, WhyOpen};
 
 use super::case::Case;
 use super::reading::Reading;
 use super::thresholds::{
-    BYTES_A_REQUEST, COMPUTES, CPU_FULL, FAILED_SHARE, GENERATOR_FULL, GROWN_BYTES, GROWN_PIECES, HEAVY_S, LIMITED,
-    SLOW_ALONE, WAITS_FOR_ALL,
+    ACKNOWLEDGED_LATE_PER_S, BYTES_A_REQUEST, COMPUTES, CPU_FULL, FAILED_SHARE, FEWEST_SERVICE_TIMES, GENERATOR_FULL,
+    GROWN_BYTES, GROWN_PIECES, HEAVY_S, LIMITED, PACED_CONNECTIONS, SLOW_ALONE, WAITS_FOR_ALL,
 };
-use crate::thresholds::{CLOSED_REPLIES, CLOSED_SHARE, HELD_REPLIES};
+use crate::thresholds::{ALLOWED_FAILURES, CLOSED_REPLIES, CLOSED_SHARE, HELD_REPLIES};
 
 /// What an experiment shows of a suspect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,13 @@ pub(super) fn sign(case: &Case<'_>, suspect: Suspect, reading: &Reading<'_>) -> 
         Suspect::Limit => limit(case, reading),
         Suspect::HeldWorkers => Sign::of(is_held(reading)),
         Suspect::BlockedLoop => blocked(case, reading),
-        Suspect::DelayedAck => Sign::of(reading.delayed_ack_us().is_some()),
+        Suspect::DelayedAck => match reading.experiment() {
+            // After a pause the kernel acknowledges at once.
+            Experiment::Paced { rate_per_s } if rate_per_s < ACKNOWLEDGED_LATE_PER_S * f64::from(PACED_CONNECTIONS) => {
+                Sign::CannotTell
+            }
+            _ => Sign::of(reading.delayed_ack_us().is_some()),
+        },
         Suspect::ClosedConnections => closed(reading),
         Suspect::Stalls => Sign::of(!reading.stalls().is_empty()),
         Suspect::MemoryGrowth if case.jvm => Sign::CannotTell,
@@ -57,13 +63,42 @@ pub(super) fn at_once(case: &Case<'_>, reading: &Reading<'_>) -> Option<f64> {
     Some(reading.per_s() * case.service_s()?)
 }
 
-/// Fewer at once than there are connections, while neither CPU nor generator is full.
+/// Fewer at once than there are connections, while neither CPU nor generator is full. How many are at once is told by what one connection
+/// alone is served, so that what it takes to open another, where the server ends each, is in both.
 fn limit(case: &Case<'_>, reading: &Reading<'_>) -> Sign {
-    match at_once(case, reading) {
-        Some(at_once) if at_once >= LIMITED * f64::from(reading.cell.load.connections) => Sign::Lacks,
-        Some(_) if !is_full(case, reading) && reading.completed() > 0 => Sign::Shows,
-        _ => Sign::CannotTell,
+    let Some(alone) = case.first(Experiment::Crowd { connections: 1 }).filter(|alone| alone.per_s() > 0.0) else {
+        return Sign::CannotTell;
+    };
+    let connections = f64::from(reading.cell.load.connections);
+    let is_too_short = alone.service_s().is_none_or(|service_s| reading.window_s() < FEWEST_SERVICE_TIMES * service_s);
+    if is_too_short || fails(alone) || fails(reading) {
+        Sign::CannotTell
+    } else if reading.per_s() / alone.per_s() >= LIMITED * connections {
+        Sign::Lacks
+    } else if is_full(case, reading) || reading.completed() == 0 {
+        Sign::CannotTell
+    } else {
+        Sign::Shows
     }
+}
+
+/// Why no load tells whether there is a limit.
+pub(super) fn why_no_limit(case: &Case<'_>) -> WhyOpen {
+    let too_short = |reading: &Reading<'_>| {
+        reading.service_s().is_none_or(|service_s| reading.window_s() < FEWEST_SERVICE_TIMES * service_s)
+    };
+    match case.first(Experiment::Crowd { connections: 1 }) {
+        None => WhyOpen::Void,
+        Some(alone) if too_short(alone) => WhyOpen::Slow,
+        Some(_) if case.counting().any(fails) => WhyOpen::Failing,
+        Some(_) => WhyOpen::Busy,
+    }
+}
+
+/// Whether so many requests fail that the good ones say little of the rest.
+fn fails(reading: &Reading<'_>) -> bool {
+    let (failed, of) = reading.failed();
+    failed as f64 > ALLOWED_FAILURES * of as f64
 }
 
 /// Some connections had nothing while others had one reply after the other.

@@ -32,6 +32,8 @@ struct Faulty {
     heavy_s: f64,
     computes_s: f64,
     blocks: bool,
+    /// The share of requests that fail.
+    fails: f64,
     /// How long the last part of a reply waits unless the client acknowledges at once, in µs.
     acknowledged_us: f64,
 }
@@ -50,6 +52,7 @@ impl Default for Faulty {
             heavy_s: 0.1,
             computes_s: 0.1,
             blocks: false,
+            fails: 0.0,
             acknowledged_us: 0.0,
         }
     }
@@ -90,6 +93,7 @@ impl Faulty {
         let lasted_s = requests / rate;
         self.beside(&cell.tried.as_ref().unwrap().experiment, &mut record, &mut measured);
         self.begin(&mut measured);
+        self.fail(&mut measured);
         let grown = (self.keeps_bytes * requests).min(self.keeps_at_most) + self.grows_per_s * lasted_s;
         record.observation = Some(Observation {
             cpu_user_s: rate * cpu_s * 10.0,
@@ -132,6 +136,14 @@ impl Faulty {
     fn takes_s(&self, cell: &CellPlan) -> f64 {
         let waits = cell.load.keep_alive && !cell.quick_ack;
         self.service_s + if waits { self.acknowledged_us / 1e6 } else { 0.0 }
+    }
+
+    fn fail(&self, measured: &mut Measurement) {
+        let of = |count: u64| (count as f64 * self.fails) as u64;
+        let (books, seen) = (&mut measured.accounting, &mut measured.in_window);
+        books.bad_status = of(books.completed);
+        books.ok -= books.bad_status;
+        seen.ok -= of(seen.ok);
     }
 
     /// When a reply begins.
@@ -297,4 +309,19 @@ fn replies_that_wait_for_an_acknowledgement_are_found() {
     assert!((*service_us - 41_600.0).abs() < 500.0, "{service_us}");
     let slow = Faulty { service_s: 0.0006, acknowledged_us: 20_000.0, ..Faulty::default() }.diagnosed();
     assert_eq!(slow.findings, [], "no kernel waits for as short as that");
+}
+
+#[test]
+fn half_of_the_requests_failing_is_no_limit_of_the_others() {
+    let diagnosis = Faulty { fails: 0.5, ..Faulty::default() }.diagnosed();
+    let found = proved(&diagnosis);
+    let Some(ServerFault::Failures { share, .. }) = found.get(&Suspect::Failures) else { panic!("{diagnosis:?}") };
+    assert!((share.estimate.unwrap() - 0.5).abs() < 0.01 && share.low.unwrap() < 0.5, "{share:?}");
+    assert_eq!((found.len(), why_open(&diagnosis, Suspect::Limit)), (1, Some(WhyOpen::Failing)));
+}
+
+#[test]
+fn a_server_that_takes_long_is_not_said_to_work_on_few_at_once() {
+    let diagnosis = Faulty { service_s: 2.0, ..Faulty::default() }.diagnosed();
+    assert_eq!((diagnosis.findings.len(), why_open(&diagnosis, Suspect::Limit)), (0, Some(WhyOpen::Slow)));
 }

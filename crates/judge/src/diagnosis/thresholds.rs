@@ -35,6 +35,9 @@ pub(super) const GENERATOR_FULL: f64 = 0.8;
 pub(super) const SERVICE_TIMES: f64 = 20.0;
 pub(super) const LONGEST_WINDOW_S: f64 = 10.0;
 
+/// How many it has at least for a limit to be told by it: replies that all come at the same time are a tenth more or fewer by its edges.
+pub(super) const FEWEST_SERVICE_TIMES: f64 = 9.0;
+
 /// How far two rates may lie from each other that a proof takes for equal: edges of twenty service times, and the noise of a shared machine.
 pub(super) const EQUAL: f64 = 0.10;
 
@@ -51,14 +54,25 @@ pub(super) const FAILED_SHARE: f64 = 0.001;
 /// Light requests a second that show whether they wait for heavy ones.
 pub(super) const PROBES_PER_S: f64 = 100.0;
 
-/// Seconds of a load with light requests, or at a rate.
-pub(super) const PROBES_S: f64 = 6.0;
-pub(super) const STEADY_S: f64 = 6.0;
-pub(super) const STEADY_PROOF_S: f64 = 15.0;
-pub(super) const PACED_S: f64 = 20.0;
+/// How many times as long as another load one with light requests is, or one at a rate, or one that a server is spared by: what they show
+/// is rare.
+pub(super) const PROBES: f64 = 3.0;
+pub(super) const STEADY: f64 = 3.0;
+pub(super) const STEADY_PROOF: f64 = 7.5;
+pub(super) const PACED: f64 = 10.0;
+
+/// Connections of a load that a server is spared by: few, so that each is used often.
+pub(super) const PACED_CONNECTIONS: u32 = 2;
+
+/// Requests a second on one connection from which on Linux delays acknowledgements there: replies 66 ms apart were acknowledged at once, and
+/// those 33 ms apart were not (6.18, 28 November 2026).
+pub(super) const ACKNOWLEDGED_LATE_PER_S: f64 = 25.0;
 
 /// The same at most, where heavy requests are rare.
-pub(super) const LONGEST_PROBES_S: f64 = 15.0;
+pub(super) const LONGEST_PROBES: f64 = 7.5;
+
+/// Heavy requests of a load at least.
+pub(super) const FEWEST_HEAVY: f64 = 12.0;
 
 /// Heavy requests a second at most, and the share of the time that they may compute.
 pub(super) const HEAVY_PER_S: f64 = 2.0;
@@ -85,11 +99,14 @@ pub(super) const COMPUTES: f64 = 0.5;
 pub(super) const STEADY_SHARE: f64 = 0.4;
 pub(super) const STEADY_PER_S: f64 = 1_000.0;
 
-/// Connections of doses, seconds that the first of them takes, and its requests at most and at least.
+/// Connections of doses, of which the first takes about as long as another load, and its requests at most and at least.
 pub(super) const DOSE_CONNECTIONS: u32 = 16;
-pub(super) const DOSE_S: f64 = 2.0;
 pub(super) const MOST_DOSE: f64 = 50_000.0;
 pub(super) const LEAST_DOSE: f64 = 50.0;
+
+/// How many deaths of a server end its diagnosis, and how many times as large a dose is after each: what a server keeps may have ended it.
+pub(super) const MOST_DEATHS: usize = 3;
+pub(super) const FEWER_AFTER_A_DEATH: f64 = 0.125;
 
 /// Growth from the first dose to four times as much from which on it is looked at: twice what the resident memory of a quiet server
 /// moves by, and more threads or files than a pool or the connections of a load make.
