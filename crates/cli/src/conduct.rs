@@ -45,9 +45,9 @@ pub(crate) fn conduct(
     stop: &AtomicBool,
     mut progress: RunProgress,
 ) -> Result<Conducted, Failure> {
-    let running = begun.plan.diagnosis.as_ref().and_then(|asked| asked.running);
+    let running = begun.plan.diagnosis.as_ref().and_then(|asked| asked.running.clone());
     let launcher: Box<dyn Launcher> = match running {
-        Some(running) => Box::new(RunningElsewhere { address: running.address }),
+        Some(running) => Box::new(RunningElsewhere { address: running.address, host: running.host }),
         None => Box::new(ProcessLauncher::new(home::executable())),
     };
     let perf = Perf::on_path(home::executable());

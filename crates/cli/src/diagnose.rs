@@ -16,6 +16,7 @@ use crate::exit::{Exit, Failure};
 use crate::experiment::{self, OneLoad, SPECIMEN, Server, ready_path};
 use crate::found;
 use crate::interrupt::flag_on_interrupt;
+use crate::open_files::raise_files;
 use crate::output::say;
 use crate::progress::RunProgress;
 use crate::ready;
@@ -65,6 +66,9 @@ fn url(args: &DiagnoseArgs) -> Result<Option<Url>, Failure> {
         (Some(url), _) if url.secure => Err(Failure::usage(
             "a diagnosis over TLS is not there yet; give an http URL of the same server, or `bourdon load` this one",
         )),
+        (Some(url), _) if url.authorization.is_some() => Err(Failure::usage(
+            "what is asked is recorded, with its headers: a password in a URL would be, too; leave it out, or name a header with -H",
+        )),
         (Some(url), _) if args.path.is_some() || !args.set.is_empty() || args.ready.is_some() => {
             let shown = &url.shown;
             Err(Failure::usage(format!("{shown} names the path and runs already; leave --path, --set and --ready out")))
@@ -82,15 +86,15 @@ fn running(args: &DiagnoseArgs, url: &Url) -> Result<RunningServer, Failure> {
             "{shown} is at {address}, which is not this machine; if it is yours to load, say so with --other-host"
         )));
     }
-    Ok(RunningServer { address, rate_per_s: args.rate.unwrap_or(RATE_PER_S), overload: args.overload })
+    let (host, rate_per_s) = (url.authority.clone(), args.rate.unwrap_or(RATE_PER_S));
+    Ok(RunningServer { address, host, rate_per_s, overload: args.overload })
 }
 
 /// How each request is made.
 fn load(args: &DiagnoseArgs, url: Option<&Url>) -> Result<Load, Failure> {
     let usual = if args.run.is_some() { "/" } else { TARGET_PATH };
     let path = url.map_or(args.path.as_deref().unwrap_or(usual), |url| &url.path);
-    let further = url.into_iter().filter_map(|url| Some(("Authorization".to_owned(), url.authorization.clone()?)));
-    let request = request(&args.request, path, further)?;
+    let request = request(&args.request, path, [])?;
     // What a POST is answered with differs from one server to the next.
     let usual = (request.method == "GET").then_some(OK);
     Ok(Load {
@@ -139,8 +143,11 @@ fn draft(args: &DiagnoseArgs) -> Result<Draft, Failure> {
         tls_resume: false,
     };
     let mut draft = asked.draft();
+    raise_files()?;
     let settings: BTreeMap<String, String> = args.set.iter().cloned().collect();
-    draft.cells.iter_mut().for_each(|cell| cell.settings = settings.clone());
+    for cell in &mut draft.cells {
+        (cell.settings, cell.census) = (settings.clone(), Some(false));
+    }
     draft.diagnosis = Some(DiagnosePlan {
         within_s: args.within as f64 / NS_PER_S as f64,
         other: args.other.as_ref().map(get),

@@ -132,3 +132,14 @@ fn a_server_that_runs_already_is_spared_and_less_is_said_of_it() {
     lab.bourdon(&["diagnose", "http://192.0.2.1/"]).exits(2).says(&["not this machine", "--other-host"]);
     lab.nothing_is_left();
 }
+
+#[test]
+fn a_server_that_gives_no_reply_is_waited_for_and_told() {
+    let server = "require('http').createServer((request, reply) => { if (request.url == '/up') reply.end('up'); }) \
+        .listen(process.env.PORT, '127.0.0.1')";
+    let lab = Lab::new().file("server.js", server);
+    let asked = ["diagnose", "--run", "node server.js", "--ready", "/up", "-d", "300ms", "--warm-up", "50ms"];
+    let shown = lab.bourdon(&asked).exits(1).shows(&["The server gives no reply: it was asked for 1.5 s"]);
+    assert!(!shown.stdout.contains("Looked for and not found"), "{}", shown.stdout);
+    lab.nothing_is_left();
+}

@@ -58,7 +58,7 @@ pub fn answer_is_bad(judged: &Judged) -> bool {
     match judged {
         Judged::Run(analysis) => any_bad(&analysis.cells),
         Judged::Diagnosis(diagnosis) => diagnosis.findings.iter().any(|found| match &found.fault {
-            ServerFault::Died { .. } => true,
+            ServerFault::Died { .. } | ServerFault::Unanswered { .. } => true,
             ServerFault::Failures { share, .. } => share.estimate.is_some_and(|share| share > ALLOWED_FAILURES),
             _ => false,
         }),

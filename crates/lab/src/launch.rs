@@ -79,6 +79,10 @@ pub trait Launcher {
 pub trait Running {
     /// Where it listens.
     fn address(&self) -> SocketAddr;
+    /// The name under which it is asked, with its port.
+    fn host(&self) -> String {
+        self.address().to_string()
+    }
     /// How it is spoken to there, where that is TLS.
     fn tls(&self) -> Option<&Tls> {
         None

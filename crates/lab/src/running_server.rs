@@ -12,10 +12,12 @@ use crate::launch::{LaunchSpec, Launcher, Running, Unlaunched};
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 
 /// A server that runs already, in the place of one that is launched: nothing is started or ended, and its processes are not seen.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct RunningElsewhere {
     /// Where it listens.
     pub address: SocketAddr,
+    /// The name under which it is asked.
+    pub host: String,
 }
 
 impl Launcher for RunningElsewhere {
@@ -26,7 +28,7 @@ impl Launcher for RunningElsewhere {
         _tell: &mut dyn FnMut(Waiting),
     ) -> Result<Box<dyn Running>, Unlaunched> {
         match TcpStream::connect_timeout(&self.address, CONNECT_WITHIN) {
-            Ok(_) => Ok(Box::new(*self)),
+            Ok(_) => Ok(Box::new(self.clone())),
             Err(_) => {
                 let why = NotReady { seen: Instead::Silent, within_ns: None, hints: Vec::new() };
                 Err(Unlaunched::Failed(TrialFailure::new(TrialStage::Ready, why)))
@@ -38,6 +40,10 @@ impl Launcher for RunningElsewhere {
 impl Running for RunningElsewhere {
     fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    fn host(&self) -> String {
+        self.host.clone()
     }
 
     fn admin_address(&self) -> Option<SocketAddr> {

@@ -393,7 +393,7 @@ fn start_spread_ns(cell: &CellPlan, warm_up_ns: u64) -> u64 {
 pub(crate) fn load_spec(plan: &Plan, spec: &TrialSpec, running: &dyn Running, warm_up_ns: u64) -> LoadSpec {
     let cell = cell_of(plan, spec);
     let (address, tls) = (running.address(), running.tls());
-    let load = Load { mix: cell.load.mix.clone().at_host(&address.to_string()), ..cell.load.clone() };
+    let load = Load { mix: cell.load.mix.clone().at_host(&running.host()), ..cell.load.clone() };
     LoadSpec {
         address,
         tls: tls.map(|tls| Tls { resumption: cell.tls_resume, ..tls.clone() }),

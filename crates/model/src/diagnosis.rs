@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
-use crate::{Environment, Experiment, Measured, Mix, Suspect, Trying, WhyFailed};
+use crate::{Environment, Experiment, Measured, Metric, Mix, Suspect, Trying, WhyFailed};
 
 /// Schema number of the document of a diagnosis.
 pub const DIAGNOSIS_SCHEMA: &str = "bourdon.diagnosis/1";
@@ -27,11 +27,13 @@ pub struct DiagnosePlan {
 }
 
 /// A server that runs already: its processes are not seen, and it is not ours to overload.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunningServer {
     /// Where it listens.
     pub address: SocketAddr,
-    /// How many requests a second it may be sent.
+    /// The name under which it is asked.
+    pub host: String,
+    /// How many requests a second it may be sent, as a mean.
     pub rate_per_s: f64,
     /// Whether it may be sent as many as it answers, and more at once than it can.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -132,6 +134,12 @@ kinds! {
         NoProof = "no-proof",
         /// The proof would send more than may be sent.
         NoOverload = "no-overload",
+        /// The server ended too often.
+        Died = "died",
+        /// It was stopped before its end.
+        Unfinished = "unfinished",
+        /// A heap that is collected grows like this until it is.
+        Heap = "heap",
         /// Nobody sees the server's CPU, which would look the same if it were full.
         CpuUnseen = "cpu-unseen",
     }
@@ -176,10 +184,16 @@ pub enum ServerFault {
         alone_s: f64,
         /// The slowest light request beside heavy ones, in seconds.
         beside_s: f64,
+        /// The share of light requests that wait, of those that come while a heavy one is served: 1 where all do.
+        share: Option<f64>,
+        /// Whether the heavy request uses the CPU meanwhile; none where nobody sees it.
+        computes: Option<bool>,
     },
     /// Replies wait for an acknowledgement.
     DelayedAck {
-        /// What a reply takes, in µs.
+        /// From which replies on: the median where it is half of them.
+        quantile: Metric,
+        /// What a reply takes there, in µs.
         service_us: f64,
         /// What it takes where the client acknowledges at once, in µs; none where that was not tried.
         quick_us: Option<f64>,
@@ -216,8 +230,17 @@ pub enum ServerFault {
     Failures {
         /// The share, 0 to 1.
         share: Measured,
-        /// The fewest connections under which they were seen.
-        connections: u32,
+        /// The fewest connections that were kept busy under which they were seen; none where that was only at a rate.
+        connections: Option<u32>,
+    },
+    /// It gives no reply, or none any more.
+    Unanswered {
+        /// Under which load.
+        under: Experiment,
+        /// After how many seconds of it; none where it gave none from the beginning.
+        after_s: Option<f64>,
+        /// For how long it was asked, in seconds.
+        window_s: f64,
     },
     /// It ended under load.
     Died {
@@ -248,7 +271,7 @@ impl ServerFault {
             ServerFault::ClosedConnections { .. } => Suspect::ClosedConnections,
             ServerFault::Stalls { .. } => Suspect::Stalls,
             ServerFault::Growth { suspect, .. } => *suspect,
-            ServerFault::Failures { .. } => Suspect::Failures,
+            ServerFault::Failures { .. } | ServerFault::Unanswered { .. } => Suspect::Failures,
             ServerFault::Died { .. } => return None,
         })
     }
@@ -316,6 +339,10 @@ kinds! {
         NotLaunched = "not-launched",
         /// There was no time left.
         OutOfTime = "out-of-time",
+        /// The server ended too often.
+        Died = "died",
+        /// It was stopped before its end.
+        Unfinished = "unfinished",
         /// What would tell was void.
         Void = "void",
         /// It showed, and does not follow the dose as it would.

@@ -39,6 +39,8 @@ pub enum Experiment {
         /// How many.
         connections: u32,
     },
+    /// One connection for long, of a server that gave it no reply before.
+    Patient,
     /// The same over a network that takes longer for a round trip.
     Delayed {
         /// How many connections.
@@ -106,6 +108,7 @@ impl std::fmt::Display for Experiment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Experiment::Crowd { connections } => write!(f, "crowd-{connections}"),
+            Experiment::Patient => f.write_str("patient"),
             Experiment::Delayed { connections, network_delay_ns } => {
                 write!(f, "delayed-{connections}-{}us", network_delay_ns / 1_000)
             }

@@ -1,5 +1,6 @@
 use model::Diagnosis;
 
+use crate::diagnosis_table;
 use crate::diagnosis_words as say;
 use crate::markdown::{bullets, escape, line};
 use crate::suspect_words;
@@ -31,7 +32,7 @@ pub fn diagnosis_markdown(diagnosis: &Diagnosis) -> String {
 }
 
 fn table(diagnosis: &Diagnosis) -> String {
-    let (header, rows) = say::table(diagnosis);
+    let (header, rows) = diagnosis_table::table(diagnosis);
     let rule: Vec<&str> = header.iter().map(|(_, is_figure)| if *is_figure { "---:" } else { "---" }).collect();
     let names: Vec<&str> = header.iter().map(|(name, _)| *name).collect();
     let row = |cells: &Vec<String>| line(&cells.iter().map(String::as_str).collect::<Vec<_>>());

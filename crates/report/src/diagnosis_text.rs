@@ -1,5 +1,6 @@
 use model::{Diagnosis, Sureness};
 
+use crate::diagnosis_table;
 use crate::diagnosis_words as say;
 use crate::page::{Page, Style, Tint, join, length};
 use crate::suspect_words;
@@ -24,7 +25,7 @@ pub fn diagnosis_text(diagnosis: &Diagnosis, style: Style) -> String {
     listed(&mut page, "Not known", diagnosis.open.iter().map(suspect_words::open));
     if !diagnosis.tried.is_empty() {
         page.gap();
-        let (header, rows) = say::table(diagnosis);
+        let (header, rows) = diagnosis_table::table(diagnosis);
         let header: Vec<String> = header.into_iter().map(|(name, _)| name.to_owned()).collect();
         page.table(&table::lines(Some(&header), &rows, 1));
     }

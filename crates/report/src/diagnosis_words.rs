@@ -1,16 +1,20 @@
 //! A diagnosis in sentences: what is wrong, how that shows, and what to do.
 
 use model::{
-    Diagnosed, Diagnosis, DiagnosisEnd, Experiment, Measured, PATHS_APART, PATHS_SHARE, SERIAL_AT_MOST,
-    STALLS_OF_REQUESTS, ServerFault, Sureness, Suspect, Tried, Trying, Unit, Unproved, WhyTried, counted,
+    Diagnosed, Diagnosis, DiagnosisEnd, Experiment, Measured, PATHS_APART, PATHS_SHARE, STALLS_OF_REQUESTS,
+    ServerFault, Sureness, Suspect, Tried, Trying, Unit, Unproved, WhyTried, counted,
 };
 
 use crate::experiment_words::experiment_words;
-use crate::format::{bytes, duration_us, elapsed, measured, number, percent, thousands};
+use crate::format::{bytes, duration_us, elapsed, measured, number, percent, seconds, thousands};
 use crate::launch_words::failed_words;
 use crate::page::Tint;
 use crate::suspect_words::suspect_words;
+use crate::suspicion_words::share_above;
 use crate::words::listed;
+
+/// Share of those that come meanwhile from which on all are said to wait.
+const ALL_WAIT: f64 = 0.7;
 
 /// The answer in one sentence or two.
 pub(crate) fn answer(diagnosis: &Diagnosis) -> (Tint, String) {
@@ -53,30 +57,33 @@ fn nothing(diagnosis: &Diagnosis) -> String {
 /// What is wrong, as a sentence.
 pub(crate) fn title(fault: &ServerFault) -> String {
     match fault {
-        ServerFault::Limit { at_once, exactly, paths_together, .. } => {
-            let paths = match paths_together {
-                Some(share) if *share >= PATHS_APART => " to the same path",
-                _ => "",
-            };
-            match (exactly, at_once.estimate) {
-                (Some(1), _) => format!("The server works on one request{paths} at a time."),
-                (Some(exactly), _) => {
-                    format!("The server works on {exactly} requests{paths} at once, and on no more.")
-                }
-                (None, estimate) if estimate.unwrap_or(0.0) < SERIAL_AT_MOST => {
-                    format!("The server works on one request{paths} at a time.")
-                }
-                (None, _) => format!("The server works on about {} requests{paths} at once.", bare(at_once)),
+        ServerFault::Limit { at_once, exactly, paths_together, most_per_s, .. } => {
+            let paths = if paths_together.is_some_and(|share| share >= PATHS_APART) { " to this path" } else { "" };
+            match exactly {
+                Some(1) => format!("The server works on one request{paths} at a time."),
+                Some(exactly) => format!("The server works on {exactly} requests{paths} at once, and on no more."),
+                None => format!(
+                    "The server answers no more than {} requests{paths} a second, however many ask, though its CPU is idle: as if {} \
+                     were worked on at once.",
+                    number(*most_per_s),
+                    bare(at_once)
+                ),
             }
         }
         ServerFault::HeldWorkers { served, .. } => {
             format!("Each open connection holds a worker, of which there are {served}.")
         }
-        ServerFault::BlockedLoop { blocked, .. } => {
-            format!("While the server computes for one heavy request, all others wait: for {}.", time(blocked))
+        ServerFault::BlockedLoop { blocked, share, computes, .. } => {
+            let who = match share {
+                Some(share) if *share < ALL_WAIT => format!("{} of the others wait", percent(share.max(0.0))),
+                _ => "all others wait".to_owned(),
+            };
+            let how = if *computes == Some(true) { "computes for" } else { "works on" };
+            format!("While the server {how} one heavy request, {who}: for {}.", time(blocked))
         }
-        ServerFault::DelayedAck { service_us, .. } => format!(
-            "Replies take {} because their last part waits for the client's delayed acknowledgement.",
+        ServerFault::DelayedAck { quantile, service_us, .. } => format!(
+            "{} of the replies take {} or more because their last part waits for the client's delayed acknowledgement.",
+            share_above(*quantile),
             duration_us(*service_us)
         ),
         ServerFault::ClosedConnections { .. } => "The server closes the connection after each reply.".to_owned(),
@@ -92,8 +99,14 @@ pub(crate) fn title(fault: &ServerFault) -> String {
         }
         ServerFault::Growth { suspect, per_request, .. } => grows(*suspect, per_request),
         ServerFault::Failures { share, connections } => {
-            let (share, connections) = (value(share), counted(u64::from(*connections), "connection", "connections"));
-            format!("Requests fail: {share} of them, from {connections} on.")
+            let from = connections.map(|it| format!(", from {} on", counted(it.into(), "connection", "connections")));
+            format!("Requests fail: {} of them{}.", value(share), from.unwrap_or_default())
+        }
+        ServerFault::Unanswered { under, after_s: None, window_s } => {
+            format!("The server gives no reply: it was asked for {} ({}).", seconds(*window_s), experiment_words(under))
+        }
+        ServerFault::Unanswered { under, after_s: Some(after_s), .. } => {
+            format!("The server stopped answering after {} of load ({}).", seconds(*after_s), experiment_words(under))
         }
         ServerFault::Died { under, why, .. } => {
             format!("The server ended under load ({}): {}.", experiment_words(under), failed_words(why))
@@ -135,7 +148,7 @@ pub(crate) fn parts(diagnosis: &Diagnosis, found: &Diagnosed) -> Vec<(&'static s
         ("felt as", felt(&found.fault)),
         ("seen", seen(diagnosis, found)),
         how,
-        ("ruled out", ruled_out(found)),
+        ("ruled out", ruled_out(diagnosis, found)),
         ("overturned by", overturned_by(&found.fault)),
         ("to change", cure(&found.fault)),
     ];
@@ -155,14 +168,16 @@ fn felt(fault: &ServerFault) -> String {
             "of {connections} clients that keep their connections {} got no reply at all, while the others noticed nothing",
             u64::from(*connections).saturating_sub(*served)
         ),
+        ServerFault::Unanswered { .. } => "nothing: they wait".to_owned(),
         ServerFault::BlockedLoop { alone_s, beside_s, .. } => format!(
             "a light request that never took more than {} took up to {} while somebody else made a heavy one",
             duration_us(alone_s * 1e6),
             duration_us(beside_s * 1e6)
         ),
-        ServerFault::DelayedAck { .. } => {
-            "each reply on a connection that is kept is late by some 40 ms, however fast the server is".to_owned()
-        }
+        ServerFault::DelayedAck { quantile, .. } => format!(
+            "{} of the replies on connections that are kept are late by some 40 ms, however fast the server is",
+            share_above(*quantile).to_lowercase()
+        ),
         ServerFault::ClosedConnections { share } => format!(
             "each request pays for a new connection, and over TLS for a handshake ({} of all replies)",
             percent(*share)
@@ -172,7 +187,7 @@ fn felt(fault: &ServerFault) -> String {
         }
         ServerFault::Growth { suspect: Suspect::MemoryGrowth, per_request, .. } => {
             let million = per_request.estimate.map(|each| bytes(each * 1e6)).unwrap_or_default();
-            format!("nothing until the memory is gone: a million requests cost {million}")
+            format!("nothing until the memory is gone: if it goes on like this, after a million requests {million}")
         }
         ServerFault::Growth { .. } => "nothing until a limit is reached, and failures from then on".to_owned(),
         ServerFault::Failures { .. } | ServerFault::Died { .. } => "errors".to_owned(),
@@ -226,7 +241,9 @@ fn figure(fault: &ServerFault, row: &Tried) -> String {
 
 fn proof(fault: &ServerFault) -> String {
     match fault {
-        ServerFault::Limit { exactly, paths_together, .. } => {
+        ServerFault::Limit { at_once, exactly, paths_together, .. } => {
+            let is_one = at_once.estimate.is_some_and(|at_once| at_once < 1.5);
+            let half = if is_one { "one is served as much" } else { "fewer than the limit are served in proportion" };
             let bursts = exactly.map(|exactly| {
                 format!(
                     ". A burst of {exactly} is answered in the time of one request, one of {} takes twice as long",
@@ -235,17 +252,17 @@ fn proof(fault: &ServerFault) -> String {
             });
             let paths = paths_together.map(|share| {
                 let how = if share >= PATHS_APART {
-                    "each path has a limit of its own"
+                    "the other does not share its limit"
                 } else if share <= PATHS_SHARE {
                     "both share one limit"
                 } else {
-                    "which says neither that they share the limit nor that they do not"
+                    "which says neither that they share it nor that they do not"
                 };
-                format!(". Two paths together serve {} of what they serve alone: {how}", percent(share))
+                format!(". Beside as many connections to the other path, this one is served {} of what it is alone: {how}", percent(share))
             });
             format!(
-                "twice and four times as many connections serve no more; half as many as the limit serve half; a network \
-                 that takes longer by as much as a request changes nothing; and again in the opposite order{}{}",
+                "twice and four times as many connections are served no more; {half}; a network that takes longer by as much as \
+                 a request changes nothing; and again in the opposite order{}{}",
                 bursts.unwrap_or_default(),
                 paths.unwrap_or_default()
             )
@@ -264,13 +281,17 @@ fn proof(fault: &ServerFault) -> String {
             quick_us.map(duration_us).unwrap_or_default()
         ),
         ServerFault::Stalls { at_twice_the_rate: Some(times), .. } => {
-            format!("at twice the rate there are {} times as many, in two loads of each", number(*times))
+            format!(
+                "they come at equal distances, which at twice the rate are {} of what they are, in two loads of each",
+                percent(1.0 / times)
+            )
         }
         ServerFault::Growth { .. } => "one, two and four doses of requests, each on a fresh server, grow it in proportion; a \
                                        server that is hardly asked for as long does not grow; and again after that"
             .to_owned(),
         ServerFault::ClosedConnections { .. }
         | ServerFault::Failures { .. }
+        | ServerFault::Unanswered { .. }
         | ServerFault::Died { .. }
         | ServerFault::Stalls { .. } => "it was seen itself".to_owned(),
     }
@@ -280,6 +301,13 @@ fn unproved(why: Option<Unproved>) -> String {
     match why {
         Some(Unproved::OutOfTime) => "there was no time left for the proof; give it more with --within".to_owned(),
         Some(Unproved::Void) => "an experiment of the proof was void each time it was made".to_owned(),
+        Some(Unproved::Died) => "the server ended too often for the proof".to_owned(),
+        Some(Unproved::Unfinished) => "it was stopped before the proof was whole".to_owned(),
+        Some(Unproved::Heap) => {
+            "it grows in proportion to the requests, and what the system gave to a server is not what it keeps: a heap that is \
+             collected grows like this until it is. Its runtime's own figures would tell"
+                .to_owned()
+        }
         Some(Unproved::NoOverload) => {
             "the proof takes more requests than this server may be sent; --overload allows it".to_owned()
         }
@@ -292,16 +320,18 @@ fn unproved(why: Option<Unproved>) -> String {
     }
 }
 
-fn ruled_out(found: &Diagnosed) -> String {
+fn ruled_out(diagnosis: &Diagnosis, found: &Diagnosed) -> String {
     if !matches!(found.fault, ServerFault::Limit { .. }) {
         return String::new();
     }
-    let cpus = found.cpus_used.map(|used| format!("the CPU: the server used {} of one at most; ", percent(used)));
-    format!(
-        "{}the generator: it was {} busy at most; connections that are kept and hold what works",
-        cpus.unwrap_or_default(),
-        percent(found.generator_busy)
-    )
+    let tried = found.shown_by.iter().filter_map(|at| diagnosis.tried.get(*at));
+    let is_delayed = |tried: &Tried| matches!(tried.trying.experiment, Experiment::Delayed { .. });
+    let all = [
+        found.cpus_used.map(|used| format!("the CPU: the server used {} of one at most", percent(used))),
+        Some(format!("the generator: it was {} busy at most", percent(found.generator_busy))),
+        tried.into_iter().any(is_delayed).then(|| "connections that are kept and hold what works".to_owned()),
+    ];
+    all.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 fn overturned_by(fault: &ServerFault) -> String {
@@ -314,6 +344,7 @@ fn overturned_by(fault: &ServerFault) -> String {
             "growth that comes to rest after more requests, as that of a cache that becomes full does"
         }
         ServerFault::Stalls { .. } => "loads as long without any",
+        ServerFault::Unanswered { .. } => "a reply",
         ServerFault::ClosedConnections { .. } | ServerFault::Failures { .. } | ServerFault::Died { .. } => "",
     }
     .to_owned()
@@ -325,7 +356,7 @@ fn cure(fault: &ServerFault) -> String {
             "look for a lock that is held while a request waits, a single worker, or a single connection to what is behind"
         }
         ServerFault::Limit { paths_together: Some(share), .. } if *share >= PATHS_APART => {
-            "look for a lock or a worker that each route has for itself"
+            "look for a lock, a worker or a pool that this path has for itself"
         }
         ServerFault::Limit { .. } => {
             "the number of workers, or of connections to what is behind the server; or let a request not hold one while it \
@@ -334,6 +365,9 @@ fn cure(fault: &ServerFault) -> String {
         ServerFault::HeldWorkers { .. } => {
             "more workers than clients that stay connected, a short keep-alive time-out, or a server that gives idle \
              connections no worker of their own"
+        }
+        ServerFault::BlockedLoop { computes: Some(false), .. } => {
+            "do not let a request hold a lock, or the loop, while it waits for something"
         }
         ServerFault::BlockedLoop { .. } => "compute in another thread or process, or in parts between which others get a turn",
         ServerFault::DelayedAck { .. } => "set TCP_NODELAY on accepted connections, or write each reply in one piece",
@@ -349,7 +383,7 @@ fn cure(fault: &ServerFault) -> String {
         }
         ServerFault::Growth { suspect: Suspect::ThreadGrowth, .. } => "end what is started for a request",
         ServerFault::Growth { .. } => "close what is opened for a request, on every way out",
-        ServerFault::Failures { .. } | ServerFault::Died { .. } => "its log says more; so does `bourdon load` under the same load",
+        ServerFault::Failures { .. } | ServerFault::Unanswered { .. } | ServerFault::Died { .. } => "its log says more; so does `bourdon load` under the same load",
     }
     .to_owned()
 }
@@ -383,36 +417,4 @@ pub(crate) fn header(diagnosis: &Diagnosis) -> Vec<String> {
     let ended = end_words(diagnosis.ended);
     let tried = counted(diagnosis.tried.len() as u64, "experiment", "experiments");
     [Some(tried), diagnosis.elapsed_s.map(elapsed), Some(ended.to_owned())].into_iter().flatten().collect()
-}
-
-/// What a figure is shown as that is not there, and what says that nothing is wrong.
-const NOTHING: [&str; 3] = ["–", "0", "0 %"];
-
-/// The table of what was tried: its header, each with whether it is a figure, and its rows. A figure that is nothing in all of them is left
-/// out.
-pub(crate) fn table(diagnosis: &Diagnosis) -> (Vec<(&'static str, bool)>, Vec<Vec<String>>) {
-    let all: Vec<Vec<(&str, String)>> = diagnosis.tried.iter().map(row).collect();
-    let is_shown = |at: usize| at == 0 || all.iter().any(|row| !NOTHING.contains(&&*row[at].1));
-    let columns = all.first().map_or(0, Vec::len);
-    let shown: Vec<usize> = (0..columns).filter(|at| is_shown(*at)).collect();
-    let header = shown.iter().map(|at| (all[0][*at].0, *at > 0)).collect();
-    let cells = |row: &Vec<(&str, String)>| shown.iter().map(|at| row[*at].1.clone()).collect();
-    (header, all.iter().map(cells).collect())
-}
-
-fn row(tried: &Tried) -> Vec<(&'static str, String)> {
-    let nothing = || NOTHING[0].to_owned();
-    let time = |us: Option<f64>| us.map_or_else(nothing, duration_us);
-    let what = experiment_words(&tried.trying.experiment);
-    let void = if tried.valid { "" } else { " (void)" };
-    vec![
-        ("experiment", format!("{what}{void}")),
-        ("requests/s", tried.requests_per_s.map_or_else(nothing, number)),
-        ("took", time(tried.service_us)),
-        ("slowest", time(tried.slowest_us)),
-        ("CPUs", tried.cpus_used.map_or_else(nothing, number)),
-        ("unserved", tried.unserved.map_or_else(nothing, thousands)),
-        ("failed", tried.failed.map_or_else(nothing, percent)),
-        ("memory", tried.grown_bytes.map_or_else(nothing, |grown| format!("+{}", bytes(grown.max(0.0))))),
-    ]
 }

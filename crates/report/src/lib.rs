@@ -30,6 +30,7 @@ mod conditions;
 mod connections;
 mod cpu_words;
 mod diagnosis_markdown;
+mod diagnosis_table;
 mod diagnosis_text;
 mod diagnosis_words;
 mod difference_words;

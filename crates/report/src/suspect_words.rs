@@ -46,6 +46,8 @@ pub(crate) fn open(of: &Open) -> String {
         WhyOpen::Failing => "not known: too many requests failed for the others to show it",
         WhyOpen::NoHeavy => "not tested: name a path that costs much with --heavy",
         WhyOpen::Jvm => "not known: a JVM takes memory from the system until its heap is full, whatever requests keep",
+        WhyOpen::Died => "not known: the server ended too often",
+        WhyOpen::Unfinished => "not known: it was stopped before that was tested",
         WhyOpen::NoOverload => {
             "not tested: it shows only under more requests than this server may be sent; --overload allows it"
         }

@@ -42,7 +42,7 @@ pub(crate) fn suspicion_words(suspicion: &Suspicion) -> String {
 }
 
 /// How many replies take at least as long as this quantile.
-fn share_above(quantile: Metric) -> &'static str {
+pub(crate) fn share_above(quantile: Metric) -> &'static str {
     match quantile {
         Metric::P50 => "Half",
         Metric::P75 => "A quarter",

@@ -5,7 +5,7 @@
 mod support;
 
 use model::{
-    Diagnosed, Diagnosis, DiagnosisEnd, EndedWhen, Environment, Excluded, Experiment, Judged, Measured, Open,
+    Diagnosed, Diagnosis, DiagnosisEnd, EndedWhen, Environment, Excluded, Experiment, Judged, Measured, Metric, Open,
     ProcessEnd, ServerFault, Sureness, Suspect, TargetEnd, Tried, Trying, Unexplained, Unit, Unproved, WhyOpen,
     WhyTried,
 };
@@ -37,6 +37,13 @@ fn faults() -> Vec<ServerFault> {
         connections: 28,
         paths_together,
     };
+    let blocked = |share, computes| ServerFault::BlockedLoop {
+        blocked: figure(120_000.0, Unit::Us),
+        alone_s: 0.004,
+        beside_s: 0.12,
+        share,
+        computes,
+    };
     let growth = |suspect, each, unit| ServerFault::Growth {
         suspect,
         per_request: figure(each, unit),
@@ -51,8 +58,11 @@ fn faults() -> Vec<ServerFault> {
         limit(Some(7), Some(0.5)),
         limit(None, Some(0.7)),
         ServerFault::HeldWorkers { served: 20, connections: 64, unserved_closing: 0 },
-        ServerFault::BlockedLoop { blocked: figure(120_000.0, Unit::Us), alone_s: 0.004, beside_s: 0.12 },
-        ServerFault::DelayedAck { service_us: 41_600.0, quick_us: Some(610.0) },
+        blocked(Some(1.02), Some(true)),
+        blocked(Some(0.26), Some(false)),
+        ServerFault::DelayedAck { quantile: Metric::P50, service_us: 41_600.0, quick_us: Some(610.0) },
+        ServerFault::Unanswered { under: Experiment::Patient, after_s: None, window_s: 10.0 },
+        ServerFault::Unanswered { under: Experiment::Crowd { connections: 64 }, after_s: Some(1.2), window_s: 2.0 },
         ServerFault::ClosedConnections { share: 1.0 },
         stalls(None),
         stalls(Some(1.0)),
@@ -60,7 +70,7 @@ fn faults() -> Vec<ServerFault> {
         growth(Suspect::MemoryGrowth, 512.0, Unit::Bytes),
         growth(Suspect::ThreadGrowth, 0.1, Unit::Threads),
         growth(Suspect::FileGrowth, 0.5, Unit::None),
-        ServerFault::Failures { share: figure(0.01, Unit::Share), connections: 8 },
+        ServerFault::Failures { share: figure(0.01, Unit::Share), connections: Some(8) },
         ServerFault::Died {
             under: Experiment::Crowd { connections: 8 },
             why: end.into(),

@@ -94,8 +94,9 @@ impl Row {
         let ratios = score["ratios"].as_array().unwrap();
         let is_near = |ratio: &&Value| ratio.as_f64().is_some_and(|ratio| (ratio - 1.0).abs() <= 0.1);
         self.cases += 1;
-        self.right += usize::from(score["found"] == score["planted"]);
-        self.wrong += usize::from(!score["false"].as_array().unwrap().is_empty());
+        let is_false = !score["false"].as_array().unwrap().is_empty();
+        self.right += usize::from(score["found"] == score["planted"] && !is_false);
+        self.wrong += usize::from(is_false);
         self.near += ratios.iter().filter(is_near).count();
         self.figures += ratios.len();
         self.seconds.push(kept["answer"]["elapsed_s"].as_f64().unwrap_or(0.0));

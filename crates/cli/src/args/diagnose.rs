@@ -14,15 +14,16 @@ Examples:
   bourdon diagnose http://127.0.0.1:8080/orders --overload
 
 A server that runs already shows less: neither its CPU nor its memory is seen,
-and without --overload it is sent no more requests a second than --rate says.
+and without --overload it is sent no more requests a second than --rate says, as a
+mean: what came due while it did not answer is sent when it does again.
 
 Each experiment has a launch of its own. The first ones look for every fault
 that is known here; what looks like one is then proved: by two doses, by a
 control that must change nothing, and by a return to where it began. Only what
 was proved \"is\"; anything else is consistent with what was seen.
 
-Exit status 1: requests failed, or the server ended under load; with --gate
-also when any fault was proved.
+Exit status 1: over 1 % of the requests failed, or the server ended or gave no
+reply; with --gate also when any fault was proved.
 
 TIME has a unit (500us, 10ms, 1.5s, 2m); a bare number is seconds.";
 

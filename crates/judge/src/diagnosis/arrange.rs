@@ -4,8 +4,8 @@ use model::{Arrivals, CellPlan, Experiment, Extent, Level, Load, LoadModel, NS_P
 
 use super::case::Case;
 use super::thresholds::{
-    DOSE_CONNECTIONS, FEWEST_HEAVY, LONGEST_PROBES, LONGEST_WINDOW_S, PACED, PACED_CONNECTIONS, PROBES, PROBES_PER_S,
-    SERVICE_TIMES,
+    DOSE_CONNECTIONS, FEWEST_HEAVY, LONGEST_PROBES, LONGEST_WINDOW_S, PACED, PACED_CONNECTIONS, PATIENT, PROBES,
+    PROBES_PER_S, SERVICE_TIMES,
 };
 
 /// Connections of an open load: none waits for one while the server answers within a second.
@@ -44,6 +44,7 @@ fn arrange(cell: &mut CellPlan, case: &Case<'_>, experiment: Experiment, service
             load.warm_up_ns += 2 * network_delay_ns;
         }
         Experiment::Closing { connections } => (load.connections, load.keep_alive) = (connections, false),
+        Experiment::Patient => load.extent = Extent::Window(ns(PATIENT * base_s)),
         Experiment::QuickAck => cell.quick_ack = true,
         Experiment::Burst { requests } => *load = counted(load, requests, requests.into()),
         Experiment::Other { connections } => {
@@ -68,7 +69,9 @@ fn arrange(cell: &mut CellPlan, case: &Case<'_>, experiment: Experiment, service
         }
         Experiment::Steady { rate_per_s, window_s } => {
             load.model = LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant };
-            (load.connections, load.extent) = (OPEN_CONNECTIONS, Extent::Window(ns(window_s)));
+            // One that is hardly asked is held against doses: it has as many connections.
+            let connections = if rate_per_s > 1.0 { OPEN_CONNECTIONS } else { DOSE_CONNECTIONS };
+            (load.connections, load.extent) = (connections, Extent::Window(ns(window_s)));
         }
         Experiment::Paced { rate_per_s } => {
             load.model = LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant };

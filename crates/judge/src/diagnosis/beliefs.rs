@@ -8,7 +8,10 @@ use model::{Experiment, Suspect};
 
 use super::case::Case;
 use super::signs::{Sign, sign};
-use super::thresholds::{CROWDS, HEAVY_PER_S, HEAVY_SHARE, LEAST_GAIN_BITS, LIKELY, PACED, PROBES, STEADY};
+use super::thresholds::{
+    CROWDS, HEAVY_PER_S, HEAVY_SHARE, LEAST_GAIN_BITS, LIKELY, LONGEST_PROBES, LONGEST_WINDOW_S, PACED, PATIENT,
+    SERVICE_TIMES, STEADY,
+};
 
 /// How often an experiment shows a suspect that is there, and one that is not.
 struct Tells {
@@ -50,6 +53,7 @@ fn told_by(case: &Case<'_>, experiment: Experiment) -> Vec<Tells> {
         Experiment::Crowd { connections: 512 } => {
             vec![tells(Limit, 0.95, 0.01), tells(HeldWorkers, 0.95, 0.002), tells(Failures, 0.8, 0.005)]
         }
+        Experiment::Patient => vec![tells(Failures, 0.9, 0.005)],
         Experiment::Steady { .. } => vec![tells(Stalls, 0.8, 0.002), tells(Failures, 0.7, 0.005)],
         Experiment::Dose { requests } if case.dose() != Some(requests) => {
             vec![tells(MemoryGrowth, 0.95, 0.05), tells(ThreadGrowth, 0.95, 0.01), tells(FileGrowth, 0.95, 0.005)]
@@ -103,8 +107,14 @@ pub(super) fn screening(case: &Case<'_>) -> Vec<Experiment> {
         .filter(|_| case.asked.running.is_none())
         .map(|requests| Experiment::Dose { requests: 4 * requests });
     let beside = heavy_per_s(case).map(|heavy_per_s| Experiment::Beside { heavy_per_s });
-    let all = crowds.into_iter().chain(steady).chain(dose).chain(beside).chain(case.paced());
+    let all = crowds.into_iter().chain(patient(case)).chain(steady).chain(dose).chain(beside).chain(case.paced());
     all.filter(|experiment| case.allows(*experiment)).collect()
+}
+
+/// A longer look at a server that gave one connection no reply.
+pub(super) fn patient(case: &Case<'_>) -> Option<Experiment> {
+    let alone = case.first(Experiment::Crowd { connections: 1 })?;
+    (alone.completed() == 0).then_some(Experiment::Patient)
 }
 
 /// The rate of heavy requests beside light ones: so few that one ends before the next comes.
@@ -190,10 +200,11 @@ pub(super) fn cost_s(case: &Case<'_>, experiment: Experiment) -> f64 {
     let load_s = match experiment {
         Experiment::Steady { window_s, .. } => window_s,
         Experiment::Paced { .. } => PACED * case.window_s(),
-        Experiment::Probes | Experiment::Beside { .. } | Experiment::Decoys { .. } => PROBES * case.window_s(),
+        Experiment::Patient => PATIENT * case.window_s(),
+        Experiment::Probes | Experiment::Beside { .. } | Experiment::Decoys { .. } => LONGEST_PROBES * case.window_s(),
         Experiment::Dose { requests } => requests as f64 / case.dose().unwrap_or(requests) as f64 * case.window_s(),
         Experiment::Burst { .. } => 3.0 * service_s,
-        _ => base_s.max(20.0 * service_s),
+        _ => base_s.max((SERVICE_TIMES * service_s).min(LONGEST_WINDOW_S)),
     };
     load_s + case.launch_s()
 }

@@ -9,7 +9,7 @@ use super::beliefs::heavy_per_s;
 use super::case::Case;
 use super::proof::{Examined, Stands, Steps};
 use super::reading::Reading;
-use super::signs::{Sign, sign};
+use super::signs::{Sign, computes, sign};
 use super::thresholds::{PROBES_PER_S, SLOW_ALONE, WAITS_FOR_ALL};
 use crate::statistics::mean;
 
@@ -26,6 +26,9 @@ pub(super) fn examine(case: &Case<'_>) -> Option<Examined> {
     let slowest = |readings: &[&Reading<'_>]| readings.iter().filter_map(|it| it.slowest_s()).reduce(f64::max);
     let beside_s = slowest(&case.valid(one).collect::<Vec<_>>())?;
     let waited: f64 = case.valid(one).map(|it| PROBES_PER_S * it.window_s() * heavy_per_s * heavy_s).sum();
+    let felt = |all: &[&Reading<'_>]| mean(&all.iter().filter_map(|it| it.felt_s()).collect::<Vec<f64>>());
+    let alone = felt(&case.valid(Experiment::Probes).collect::<Vec<_>>());
+    let more = felt(&case.valid(one).collect::<Vec<_>>()).zip(alone).map(|(beside, alone)| beside - alone);
     let fault = ServerFault::BlockedLoop {
         blocked: Measured {
             estimate: Some(beside_s * 1e6),
@@ -35,6 +38,9 @@ pub(super) fn examine(case: &Case<'_>) -> Option<Examined> {
         },
         alone_s: slowest(&case.valid(Experiment::Probes).collect::<Vec<_>>())?,
         beside_s,
+        // One that comes at any time waits for half of a heavy one on average, if it waits.
+        share: more.map(|more_s| more_s / (heavy_per_s * heavy_s * heavy_s / 2.0)),
+        computes: computes(case),
     };
     let by: Vec<&Reading<'_>> =
         case.first(Experiment::Heavy).into_iter().chain([first]).chain(steps.made.iter().copied()).collect();
@@ -43,9 +49,9 @@ pub(super) fn examine(case: &Case<'_>) -> Option<Examined> {
         let waits = |experiment| {
             steps.all(experiment).iter().filter_map(|it| it.slowest_s()).all(|s| s >= WAITS_FOR_ALL * heavy_s)
         };
-        let felt = |experiment| mean(&steps.all(experiment).iter().filter_map(|it| it.felt_s()).collect::<Vec<f64>>());
-        let alone = felt(Experiment::Probes).unwrap_or(0.0);
-        let twice = felt(two).zip(felt(one)).map(|(two, one)| (two - alone) / (one - alone));
+        let alone = felt(&steps.all(Experiment::Probes)).unwrap_or(0.0);
+        let felt = |experiment| felt(&steps.all(experiment)).map(|felt_s| felt_s - alone);
+        let twice = felt(two).zip(felt(one)).map(|(two, one)| two / one);
         if !waits(one) || !waits(two) || !twice.is_some_and(|times| TWICE.contains(&times)) {
             Stands::Refuted(WhyOpen::NotByDose)
         } else if !is_calm(decoys) {

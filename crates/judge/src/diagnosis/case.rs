@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{CellPlan, DiagnosePlan, Experiment, Plan, TrialRecord, TrialStage};
+use model::{CellPlan, DiagnosePlan, Experiment, Extent, Plan, TrialRecord, TrialStage};
 
 use super::reading::Reading;
 use super::thresholds::{
@@ -30,7 +30,8 @@ impl<'a> Case<'a> {
         let reading = |(place, record): (usize, &'a TrialRecord)| {
             let cell = plan.cell(record.cell)?;
             let trying = cell.tried.as_ref()?;
-            let valid = record.failure.is_none() && check_trial(cell, plan.generator.limits, record).void.is_none();
+            let is_sound = record.failure.is_none() && check_trial(cell, plan.generator.limits, record).void.is_none();
+            let valid = is_sound && is_whole(cell, record);
             Some(Reading { place, trying, cell, record, valid })
         };
         let names_java = |word: &String| Path::new(word).file_name().is_some_and(|name| name == "java");
@@ -42,12 +43,12 @@ impl<'a> Case<'a> {
     /// Whether an experiment may be made: a server that runs already is sent no more than was said.
     pub(super) fn allows(&self, experiment: Experiment) -> bool {
         let paced = matches!(experiment, Experiment::Paced { .. });
-        self.asked.running.is_none_or(|running| running.overload != paced)
+        self.asked.running.as_ref().is_none_or(|running| running.overload != paced)
     }
 
     /// The few requests that show what needs no more.
     pub(super) fn paced(&self) -> Option<Experiment> {
-        let running = self.asked.running.filter(|running| !running.overload)?;
+        let running = self.asked.running.as_ref().filter(|running| !running.overload)?;
         Some(Experiment::Paced { rate_per_s: running.rate_per_s })
     }
 
@@ -79,7 +80,8 @@ impl<'a> Case<'a> {
 
     /// What a request takes where none waits for another, in seconds.
     pub(super) fn service_s(&self) -> Option<f64> {
-        self.first(Experiment::Crowd { connections: 1 })?.service_s()
+        let alone = self.first(Experiment::Crowd { connections: 1 })?;
+        alone.service_s().or_else(|| self.first(Experiment::Patient)?.service_s())
     }
 
     /// How long a load is unless its experiment needs more, in seconds.
@@ -117,6 +119,12 @@ impl<'a> Case<'a> {
         });
         beside.reduce(f64::max).unwrap_or(LAUNCH_S)
     }
+}
+
+/// Whether all of a number of requests were answered: of fewer a dose is another one.
+fn is_whole(cell: &CellPlan, record: &TrialRecord) -> bool {
+    let Extent::Requests { count, .. } = cell.load.extent else { return true };
+    record.measurement.as_ref().is_some_and(|measured| measured.accounting.completed >= count)
 }
 
 fn has_died(reading: &Reading<'_>) -> bool {

@@ -3,7 +3,7 @@
 //! Doses of n, 2 n and 4 n requests, each on a fresh server, show whether the growth goes on in proportion or comes to rest; a server that
 //! is hardly asked for as long shows whether it grows with time alone.
 
-use model::{Experiment, Measured, ServerFault, Suspect, Unit, WhyOpen};
+use model::{Experiment, Measured, ServerFault, Suspect, Unit, Unproved, WhyOpen};
 
 use super::case::Case;
 use super::proof::{Examined, Stands, Steps};
@@ -55,6 +55,9 @@ pub(super) fn examine(case: &Case<'_>, suspect: Suspect) -> Option<Examined> {
             Stands::Refuted(WhyOpen::NotByControl)
         } else if !again {
             Stands::Refuted(WhyOpen::NotAgain)
+        } else if suspect == Suspect::MemoryGrowth {
+            // What the system gave to it is not what it keeps.
+            Stands::Unproved(Unproved::Heap)
         } else {
             Stands::Proved
         }

@@ -10,11 +10,14 @@ use super::thresholds::MOST_CONNECTIONS;
 
 /// How many more or fewer connections may be served than the first load showed.
 fn about(served: u64) -> u64 {
-    (served / 20).max(1)
+    served / 20
 }
 
 pub(super) fn examine(case: &Case<'_>) -> Option<Examined> {
-    let first = case.counting().find(|reading| is_held(reading))?;
+    let first = case
+        .counting()
+        .filter(|it| matches!(it.experiment(), Experiment::Crowd { .. }))
+        .find(|reading| is_held(reading))?;
     let served = u64::from(first.cell.load.connections) - first.unserved();
     let few = u32::try_from(served).unwrap_or(MOST_CONNECTIONS).clamp(1, MOST_CONNECTIONS / 4);
     let crowd = |times: u32| Experiment::Crowd { connections: times * few };

@@ -10,7 +10,7 @@ use super::case::Case;
 use super::proof::{Examined, Stands, Steps, are_equal};
 use super::reading::Reading;
 use super::signs::{Sign, at_once, is_full, sign};
-use super::thresholds::{BURST_SERVICE_S, EQUAL, MOST_BURSTS, MOST_CONNECTIONS};
+use super::thresholds::{BURST_SERVICE_S, BURSTS_AGREE, EQUAL, EXCEEDS, FITS, MOST_BURSTS, MOST_CONNECTIONS};
 use crate::statistics::{mean, t_interval};
 
 /// The loads of a proof.
@@ -34,7 +34,7 @@ pub(super) fn examine(case: &Case<'_>) -> Option<Examined> {
         let by: Vec<&Reading<'_>> = std::iter::once(first).chain(steps.made).collect();
         return Some(Examined::new(fault(case, &[first], None, None)?, &by, next));
     }
-    let proved = match case.asked.running {
+    let proved = match &case.asked.running {
         Some(_) => Stands::Unproved(Unproved::CpuUnseen),
         None => Stands::Proved,
     };
@@ -76,7 +76,9 @@ fn holds(case: &Case<'_>, arms: &Arms, steps: &Steps<'_, '_>, limit: u32) -> Opt
         .all(|at_once| are_equal(at_once, f64::from((limit / 2).max(1)), 2.0 * EQUAL));
     let again = [&half, &twice].into_iter().all(|rates| are_equal(rates[0], rates[rates.len() - 1], EQUAL));
     let plateau = mean(&twice).is_some_and(|twice| are_equal(four, twice, EQUAL));
-    if steps.made.iter().any(|reading| is_full(case, reading)) || !plateau || !below {
+    if steps.made.iter().any(|reading| is_full(case, reading)) {
+        Some(WhyOpen::Busy)
+    } else if !plateau || !below {
         Some(WhyOpen::NotByDose)
     } else if !are_equal(delayed, four, 2.0 * EQUAL) {
         Some(WhyOpen::NotByControl)
@@ -131,11 +133,7 @@ fn paths<'c, 'a>(case: &'c Case<'a>, arms: &Arms) -> Paths<'c, 'a> {
         _ => None,
     };
     let rate = |all: Vec<&Reading<'_>>| mean(&all.into_iter().map(Reading::per_s).collect::<Vec<f64>>());
-    let whole = |reading: &Reading<'_>| Some(reading.per_s() + reading.beside_per_s()?);
-    let together = || {
-        let both: Option<Vec<f64>> = steps.all(both).into_iter().map(whole).collect();
-        Some(mean(&both?)? / (rate(case.valid(arms.twice).collect())? + rate(steps.all(other))?))
-    };
+    let together = || Some(rate(steps.all(both))? / rate(case.valid(arms.twice).collect())?);
     let together = if steps.next.is_none() { together() } else { None };
     Paths { together, by: steps.made, next }
 }
@@ -147,6 +145,8 @@ struct Bursts<'c, 'a> {
     exceeds: Option<u32>,
     guess: u32,
     possible: bool,
+    /// Whether each took as long as one request, or as two.
+    is_plain: bool,
     by: Vec<&'c Reading<'a>>,
 }
 
@@ -154,23 +154,25 @@ impl<'c, 'a> Bursts<'c, 'a> {
     fn of(case: &'c Case<'a>, at_once: f64, service_s: f64) -> Self {
         let is_burst = |reading: &&Reading<'_>| matches!(reading.experiment(), Experiment::Burst { .. });
         let by: Vec<&Reading<'_>> = case.counting().filter(is_burst).collect();
-        let (mut fits, mut exceeds) = (0, None::<u32>);
+        let (mut fits, mut exceeds, mut is_plain) = (0, None::<u32>, true);
         for reading in &by {
             let Experiment::Burst { requests } = reading.experiment() else { continue };
-            if reading.window_s() < 1.5 * service_s {
-                fits = fits.max(requests);
-            } else {
-                exceeds = Some(exceeds.map_or(requests, |least| least.min(requests)));
+            match reading.window_s() / service_s {
+                times if times <= FITS => fits = fits.max(requests),
+                times if times >= EXCEEDS => exceeds = Some(exceeds.map_or(requests, |least| least.min(requests))),
+                // A time between one request and two is none of a server that works on so many at once.
+                _ => is_plain = false,
             }
         }
         let guess = at_once.round().max(1.0) as u32;
         let made = case.readings.iter().filter(is_burst).count();
-        let possible = service_s >= BURST_SERVICE_S && made < MOST_BURSTS;
-        Bursts { fits, exceeds, guess, possible, by }
+        let possible = is_plain && service_s >= BURST_SERVICE_S && made < MOST_BURSTS;
+        Bursts { fits, exceeds, guess, possible, is_plain, by }
     }
 
     fn exactly(&self) -> Option<u32> {
-        (self.fits > 0 && self.exceeds == Some(self.fits + 1)).then_some(self.fits)
+        let agrees = are_equal(f64::from(self.fits), f64::from(self.guess), BURSTS_AGREE);
+        (self.is_plain && agrees && self.exceeds == Some(self.fits + 1)).then_some(self.fits)
     }
 
     fn next(&self) -> Option<Experiment> {

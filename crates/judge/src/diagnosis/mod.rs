@@ -20,6 +20,8 @@ use model::{
 };
 
 use crate::compare::Run;
+use crate::statistics::share_interval;
+use crate::thresholds::CONFIDENCE;
 use case::Case;
 use proof::{Examined, Stands};
 use reading::Reading;
@@ -93,6 +95,17 @@ fn upcoming(case: &Case<'_>) -> Result<Trying, DiagnosisEnd> {
         let any = case.counting().next().is_some();
         return Err(if any { DiagnosisEnd::Unfinished } else { DiagnosisEnd::NothingMeasured });
     }
+    // Of a server that gives no reply at all nothing else can be told.
+    if let Some(patient) = beliefs::patient(case) {
+        match case.first(patient) {
+            None if !case.in_vain(patient) => {
+                let why = WhyTried::Telling(vec![(Suspect::Failures, beliefs::probability(case, Suspect::Failures))]);
+                return within(case, Trying { experiment: patient, why });
+            }
+            Some(reading) if reading.completed() == 0 => return Err(DiagnosisEnd::Complete),
+            _ => {}
+        }
+    }
     let examined = examined(case);
     let proving = |(suspect, _, examined): &(Suspect, f64, Examined)| match examined.stands {
         Stands::Wants(experiment) => Some(Trying { experiment, why: WhyTried::Proving(*suspect) }),
@@ -105,8 +118,16 @@ fn upcoming(case: &Case<'_>) -> Result<Trying, DiagnosisEnd> {
     };
     let next = certain.or_else(telling).or_else(|| examined.iter().find_map(proving));
     let next = next.ok_or(if deaths > 0 { DiagnosisEnd::Died } else { DiagnosisEnd::Complete })?;
-    let cost_s = beliefs::cost_s(case, next.experiment);
-    if case.spent_s + cost_s > case.asked.within_s { Err(DiagnosisEnd::OutOfTime) } else { Ok(next) }
+    within(case, next)
+}
+
+/// An experiment, if there is time for it.
+fn within(case: &Case<'_>, next: Trying) -> Result<Trying, DiagnosisEnd> {
+    let is_late = case.spent_s + beliefs::cost_s(case, next.experiment) > case.asked.within_s;
+    if !is_late {
+        return Ok(next);
+    }
+    Err(if case.counting().next().is_some() { DiagnosisEnd::OutOfTime } else { DiagnosisEnd::NothingMeasured })
 }
 
 /// What is known of a suspect; none where nothing showed it.
@@ -146,7 +167,7 @@ pub(crate) fn diagnose(run: Run<'_>) -> Option<Diagnosis> {
     let mut findings: Vec<Diagnosed> =
         case.deaths().next().and_then(|reading| died(&case, reading)).into_iter().collect();
     let (mut excluded, mut open) = (Vec::new(), Vec::new());
-    findings.extend(examined.iter().filter_map(|(_, _, it)| finding(&case, it)));
+    findings.extend(examined.iter().filter_map(|(_, _, it)| finding(&case, it, ended)));
     findings.sort_by_key(|found| found.sureness != Sureness::Is);
     for suspect in Suspect::ALL.iter().copied() {
         let known = examined.iter().find(|(of, ..)| *of == suspect);
@@ -186,10 +207,14 @@ fn is_explained(findings: &[Diagnosed], suspect: Suspect) -> bool {
     suspect == Suspect::Limit && findings.iter().any(held)
 }
 
-fn finding(case: &Case<'_>, examined: &Examined) -> Option<Diagnosed> {
+fn finding(case: &Case<'_>, examined: &Examined, ended: DiagnosisEnd) -> Option<Diagnosed> {
     let unproved = match examined.stands {
         Stands::Proved => None,
-        Stands::Wants(_) => Some(Unproved::OutOfTime),
+        Stands::Wants(_) => Some(match ended {
+            DiagnosisEnd::Died => Unproved::Died,
+            DiagnosisEnd::Unfinished => Unproved::Unfinished,
+            _ => Unproved::OutOfTime,
+        }),
         Stands::Unproved(why) => Some(why),
         Stands::Refuted(_) => return None,
     };
@@ -259,12 +284,14 @@ fn why_open(case: &Case<'_>, suspect: Suspect, ended: DiagnosisEnd) -> Option<Wh
         return None;
     }
     let grows = [Suspect::MemoryGrowth, Suspect::ThreadGrowth, Suspect::FileGrowth].contains(&suspect);
-    let runs = case.asked.running;
+    let runs = case.asked.running.as_ref();
     Some(match suspect {
         _ if grows && runs.is_some() => WhyOpen::NotLaunched,
         _ if runs.is_some_and(|it| !it.overload) => WhyOpen::NoOverload,
         Suspect::MemoryGrowth if case.jvm => WhyOpen::Jvm,
-        _ if ended != DiagnosisEnd::Complete => WhyOpen::OutOfTime,
+        _ if ended == DiagnosisEnd::Died => WhyOpen::Died,
+        _ if ended == DiagnosisEnd::Unfinished => WhyOpen::Unfinished,
+        _ if ended == DiagnosisEnd::OutOfTime => WhyOpen::OutOfTime,
         Suspect::Limit => signs::why_no_limit(case),
         _ => WhyOpen::Void,
     })
@@ -284,7 +311,11 @@ fn visible_from(case: &Case<'_>, suspect: Suspect) -> Option<f64> {
             Some(LIMITED * f64::from(most))
         }
         Suspect::MemoryGrowth | Suspect::ThreadGrowth | Suspect::FileGrowth => each(),
-        Suspect::Failures => Some(thresholds::FAILED_SHARE),
+        Suspect::Failures => {
+            let (failed, of) =
+                case.counting().map(Reading::failed).fold((0, 0), |(a, b), (failed, of)| (a + failed, b + of));
+            share_interval(failed, of, CONFIDENCE).map(|share| share.high)
+        }
         Suspect::BlockedLoop => {
             case.first(Experiment::Heavy).and_then(|heavy| heavy.service_s()).map(|s| thresholds::WAITS_FOR_ALL * s)
         }

@@ -1,6 +1,6 @@
 //! What one experiment showed.
 
-use model::{CellPlan, Experiment, Observation, Silence, Suspect, Suspicion, TrialRecord, Trying};
+use model::{CellPlan, Experiment, Metric, Observation, Silence, Suspect, Suspicion, TrialRecord, Trying};
 
 use crate::{silence, suspicion};
 
@@ -32,11 +32,6 @@ impl<'a> Reading<'a> {
     /// Good replies a second.
     pub(super) fn per_s(&self) -> f64 {
         self.measured().map_or(0.0, model::Measurement::requests_per_s)
-    }
-
-    /// The same of the load beside it.
-    pub(super) fn beside_per_s(&self) -> Option<f64> {
-        self.record.beside.as_ref().map(model::Measurement::requests_per_s)
     }
 
     /// Complete replies.
@@ -143,21 +138,48 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Whether replies wait for an acknowledgement, and then what one takes, in µs.
-    pub(super) fn delayed_ack_us(&self) -> Option<f64> {
+    /// Whether replies wait for an acknowledgement: from which quantile on, and what one takes there, in µs.
+    pub(super) fn delayed_ack(&self) -> Option<(Metric, f64)> {
         let suspicions = suspicion::of_trial(&self.cell.load, self.measured()?);
         suspicions.into_iter().find_map(|suspicion| match suspicion {
-            Suspicion::DelayedAck { service_us, .. } => Some(service_us),
+            Suspicion::DelayedAck { quantile, service_us, .. } => Some((quantile, service_us)),
             _ => None,
         })
     }
 
+    /// A quantile of what a reply took, in µs.
+    pub(super) fn service_at_us(&self, quantile: Metric) -> Option<f64> {
+        quantile.of(self.measured()?.latency_us.service.as_ref()?)
+    }
+
+    /// After how many seconds it stopped answering altogether, if it did.
+    pub(super) fn stopped_after_s(&self) -> Option<f64> {
+        silence::stopped(self.measured()?).map(|stopped| stopped.after_s)
+    }
+
+    /// CPUs that others and the hypervisor took.
+    pub(super) fn cpus_taken(&self) -> f64 {
+        self.observed().map_or(0.0, |seen| (seen.host.steal_share + seen.host.others_share) * f64::from(seen.host.cpus))
+    }
+
     /// The times in which nothing was answered that lie within the window and are not the generator's own.
     pub(super) fn stalls(&self) -> Vec<&'a Silence> {
-        let Some(measured) = self.measured() else { return Vec::new() };
+        // Of a server whose replies are long in coming, silences are its way.
+        let Some(measured) = self.measured().filter(|measured| silence::silent(measured).is_some()) else {
+            return Vec::new();
+        };
         let whole =
             |it: &&Silence| it.at_s > silence::EDGE_S && it.at_s + it.length_s < measured.window_s - silence::EDGE_S;
         let own = |it: &&Silence| silence::stood_still_s(measured, it) < it.length_s / 2.0;
         measured.silences.iter().filter(whole).filter(own).collect()
     }
+}
+
+/// Whether silences come at equal distances, and these in seconds.
+pub(super) fn period_s(reading: &Reading<'_>) -> Option<f64> {
+    let suspicions = suspicion::of_trial(&reading.cell.load, reading.record.measurement.as_ref()?);
+    suspicions.into_iter().find_map(|suspicion| match suspicion {
+        Suspicion::RegularStalls { every_s, .. } => Some(every_s),
+        _ => None,
+    })
 }

@@ -5,10 +5,12 @@ use model::{Experiment, Suspect, WhyOpen};
 use super::case::Case;
 use super::reading::Reading;
 use super::thresholds::{
-    ACKNOWLEDGED_LATE_PER_S, BYTES_A_REQUEST, COMPUTES, CPU_FULL, FAILED_SHARE, FEWEST_SERVICE_TIMES, GENERATOR_FULL,
-    GROWN_BYTES, GROWN_PIECES, HEAVY_S, LIMITED, PACED_CONNECTIONS, SLOW_ALONE, WAITS_FOR_ALL,
+    ACKNOWLEDGED_LATE_PER_S, BYTES_A_REQUEST, COMPUTES, CPU_FULL, FAILED_SHARE, FEWEST_FOR_PIECES,
+    FEWEST_SERVICE_TIMES, GENERATOR_FULL, GROWN_BYTES, GROWN_PIECES, HEAVY_S, LIMITED, LONG_FOR_A_REPLY,
+    PACED_CONNECTIONS, PATIENT, SLOW_ALONE, WAITS_FOR_ALL,
 };
-use crate::thresholds::{ALLOWED_FAILURES, CLOSED_REPLIES, CLOSED_SHARE, HELD_REPLIES};
+use crate::statistics::share_interval;
+use crate::thresholds::{ALLOWED_FAILURES, CLOSED_REPLIES, CLOSED_SHARE, CONFIDENCE, HELD_REPLIES};
 
 /// What an experiment shows of a suspect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +31,9 @@ impl Sign {
 
 /// What a reading shows of a suspect.
 pub(super) fn sign(case: &Case<'_>, suspect: Suspect, reading: &Reading<'_>) -> Sign {
+    if suspect != Suspect::Failures && reading.completed() == 0 {
+        return Sign::CannotTell;
+    }
     match suspect {
         Suspect::Limit => limit(case, reading),
         Suspect::HeldWorkers => Sign::of(is_held(reading)),
@@ -38,23 +43,34 @@ pub(super) fn sign(case: &Case<'_>, suspect: Suspect, reading: &Reading<'_>) -> 
             Experiment::Paced { rate_per_s } if rate_per_s < ACKNOWLEDGED_LATE_PER_S * f64::from(PACED_CONNECTIONS) => {
                 Sign::CannotTell
             }
-            _ => Sign::of(reading.delayed_ack_us().is_some()),
+            _ => Sign::of(reading.delayed_ack().is_some()),
         },
         Suspect::ClosedConnections => closed(reading),
         Suspect::Stalls => Sign::of(!reading.stalls().is_empty()),
         Suspect::MemoryGrowth if case.jvm => Sign::CannotTell,
         Suspect::MemoryGrowth | Suspect::ThreadGrowth | Suspect::FileGrowth => grown(case, suspect, reading),
-        Suspect::Failures => {
-            let (failed, of) = reading.failed();
-            Sign::of(failed as f64 > FAILED_SHARE * of as f64)
-        }
+        Suspect::Failures => Sign::of(is_unanswered(case, reading) || fails_often(reading)),
     }
+}
+
+/// Whether it gave no reply although it was asked for long enough, or none any more.
+pub(super) fn is_unanswered(case: &Case<'_>, reading: &Reading<'_>) -> bool {
+    let long_s = case.service_s().map_or(PATIENT * case.window_s(), |service_s| LONG_FOR_A_REPLY * service_s);
+    let is_counted = matches!(reading.experiment(), Experiment::Burst { .. } | Experiment::Dose { .. });
+    let none = !is_counted && reading.completed() == 0 && reading.window_s() >= long_s;
+    none || reading.stopped_after_s().is_some()
+}
+
+/// Whether more fail than may: one of few may be an accident.
+fn fails_often(reading: &Reading<'_>) -> bool {
+    let (failed, of) = reading.failed();
+    share_interval(failed, of, CONFIDENCE).is_some_and(|share| share.low > FAILED_SHARE)
 }
 
 /// Whether the CPU of a single thread, or the generator, may be what bounds a load.
 pub(super) fn is_full(case: &Case<'_>, reading: &Reading<'_>) -> bool {
     // That of a server which runs already is not seen: what is found of it says so.
-    let cpu = reading.cpus_used().map_or(case.asked.running.is_none(), |used| used >= CPU_FULL);
+    let cpu = reading.cpus_used().map_or(case.asked.running.is_none(), |used| used + reading.cpus_taken() >= CPU_FULL);
     cpu || reading.generator_busy() >= GENERATOR_FULL
 }
 
@@ -106,19 +122,23 @@ pub(super) fn is_held(reading: &Reading<'_>) -> bool {
     reading.unserved() > 0 && reading.most_served() >= HELD_REPLIES
 }
 
-/// Light requests wait for as long as a heavy one computes, and do not without it.
+/// Light requests wait for as long as a heavy one takes, and do not without it.
 fn blocked(case: &Case<'_>, reading: &Reading<'_>) -> Sign {
     let (Some(heavy), Some(alone)) = (case.first(Experiment::Heavy), case.first(Experiment::Probes)) else {
         return Sign::CannotTell;
     };
-    let computes = |heavy_s: f64| heavy.cpu_s_per_request().is_some_and(|cpu_s| cpu_s >= COMPUTES * heavy_s);
     match (heavy.service_s(), alone.slowest_s(), reading.slowest_s()) {
-        (Some(heavy_s), Some(alone_s), Some(beside_s)) if heavy_s >= HEAVY_S => {
-            let waits = beside_s >= WAITS_FOR_ALL * heavy_s;
-            if alone_s >= SLOW_ALONE * heavy_s { Sign::CannotTell } else { Sign::of(waits && computes(heavy_s)) }
+        (Some(heavy_s), Some(alone_s), Some(beside_s)) if heavy_s >= HEAVY_S && alone_s < SLOW_ALONE * heavy_s => {
+            Sign::of(beside_s >= WAITS_FOR_ALL * heavy_s)
         }
         _ => Sign::CannotTell,
     }
+}
+
+/// Whether a heavy request uses the CPU for as long as it takes; none where nobody sees it.
+pub(super) fn computes(case: &Case<'_>) -> Option<bool> {
+    let heavy = case.first(Experiment::Heavy)?;
+    Some(heavy.cpu_s_per_request()? >= COMPUTES * heavy.service_s()?)
 }
 
 /// The share of replies that end their connection.
@@ -145,6 +165,12 @@ pub(super) fn least_growth(case: &Case<'_>, suspect: Suspect) -> f64 {
 /// More is kept after four doses than after one.
 fn grown(case: &Case<'_>, suspect: Suspect, reading: &Reading<'_>) -> Sign {
     let first = case.dose().and_then(|requests| case.first(Experiment::Dose { requests }));
+    // A pool that grows with each request until it is full, and a limit that is reached, look like growth and like none.
+    let is_few =
+        suspect != Suspect::MemoryGrowth && case.dose().is_none_or(|requests| 4 * requests < FEWEST_FOR_PIECES);
+    if is_few || fails(reading) || first.is_some_and(fails) {
+        return Sign::CannotTell;
+    }
     match (first.and_then(|first| first.kept(suspect)), reading.kept(suspect)) {
         (Some(first), Some(last)) => Sign::of(last - first >= least_growth(case, suspect)),
         _ => Sign::CannotTell,

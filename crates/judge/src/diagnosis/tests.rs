@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{
     CellPlan, DiagnosePlan, Diagnosis, DiagnosisEnd, Environment, Experiment, Extent, LoadModel, Measurement, Mix,
-    Next, Observation, Plan, Planner, ServerFault, Sureness, Suspect, TrialRecord, TrialSpec, WhyOpen,
+    Next, Observation, Plan, Planner, ServerFault, Sureness, Suspect, TrialRecord, TrialSpec, Unproved, WhyOpen,
 };
 
 use super::{DiagnosisPlanner, diagnose};
@@ -258,10 +258,9 @@ fn connections_that_hold_workers_are_told_from_a_pool_of_requests() {
 #[test]
 fn memory_that_is_kept_is_told_from_a_cache_that_fills() {
     let diagnosis = Faulty { keeps_bytes: 5_000.0, ..Faulty::default() }.diagnosed();
-    let found = proved(&diagnosis);
-    let Some(ServerFault::Growth { per_request, .. }) = found.get(&Suspect::MemoryGrowth) else {
-        panic!("{diagnosis:?}")
-    };
+    let [found] = &diagnosis.findings[..] else { panic!("{diagnosis:?}") };
+    let ServerFault::Growth { per_request, .. } = &found.fault else { panic!("{found:?}") };
+    assert_eq!(found.unproved, Some(Unproved::Heap), "as the system sees it, whatever the server keeps");
     assert!((per_request.estimate.unwrap() / 5_000.0 - 1.0).abs() < 0.01, "{per_request:?}");
     // It is full after a dose and a half: the second adds half of what it would, and the third and the fourth nothing.
     let cache = Faulty { keeps_bytes: 1_000.0, keeps_at_most: 9_600_000.0, ..Faulty::default() }.diagnosed();
@@ -294,9 +293,13 @@ fn light_requests_that_wait_for_a_heavy_one_are_found_with_how_long() {
     assert!((blocked.estimate.unwrap() - 100_000.0).abs() < 1_000.0, "{blocked:?}");
     let apart = Faulty::default().diagnosed_with(heavy());
     assert_eq!((apart.findings.len(), why_open(&apart, Suspect::BlockedLoop)), (0, None), "others go on meanwhile");
-    // It waits, and a lock is held meanwhile: no loop is blocked by computing.
+    // It waits, and so do all others: for a lock, or for what blocks the loop without computing.
     let locked = Faulty { blocks: true, computes_s: 0.001, ..Faulty::default() }.diagnosed_with(heavy());
-    assert_eq!(locked.findings, []);
+    let found = proved(&locked);
+    assert!(
+        matches!(found[&Suspect::BlockedLoop], ServerFault::BlockedLoop { computes: Some(false), .. }),
+        "{found:?}"
+    );
 }
 
 #[test]

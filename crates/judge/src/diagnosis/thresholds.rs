@@ -45,6 +45,14 @@ pub(super) const EQUAL: f64 = 0.10;
 /// of a second is well above that.
 pub(super) const BURST_SERVICE_S: f64 = 0.01;
 
+/// How many times what one request takes a burst takes up to which all of it fits, and from which on it does not: one in between is of a
+/// server that works otherwise.
+pub(super) const FITS: f64 = 1.3;
+pub(super) const EXCEEDS: f64 = 1.7;
+
+/// How far what bursts say may lie from throughput × service time.
+pub(super) const BURSTS_AGREE: f64 = 0.15;
+
 /// Bursts at most.
 pub(super) const MOST_BURSTS: usize = 8;
 
@@ -67,6 +75,9 @@ pub(super) const PACED_CONNECTIONS: u32 = 2;
 /// Requests a second on one connection from which on Linux delays acknowledgements there: replies 66 ms apart were acknowledged at once, and
 /// those 33 ms apart were not (6.18, 28 November 2026).
 pub(super) const ACKNOWLEDGED_LATE_PER_S: f64 = 25.0;
+
+/// The same of one that waits for a reply where another load had none.
+pub(super) const PATIENT: f64 = 5.0;
 
 /// The same at most, where heavy requests are rare.
 pub(super) const LONGEST_PROBES: f64 = 7.5;
@@ -108,6 +119,12 @@ pub(super) const LEAST_DOSE: f64 = 50.0;
 pub(super) const MOST_DEATHS: usize = 3;
 pub(super) const FEWER_AFTER_A_DEATH: f64 = 0.125;
 
+/// How many times what a reply takes a load lasts in which none came, before it is told.
+pub(super) const LONG_FOR_A_REPLY: f64 = 5.0;
+
+/// Requests of the largest dose from which on threads or files that grow with each are no pool that fills: larger than any pool.
+pub(super) const FEWEST_FOR_PIECES: u64 = 2_000;
+
 /// Growth from the first dose to four times as much from which on it is looked at: twice what the resident memory of a quiet server
 /// moves by, and more threads or files than a pool or the connections of a load make.
 pub(super) const GROWN_BYTES: f64 = 2.0 * 1024.0 * 1024.0;
@@ -122,6 +139,3 @@ pub(super) const LINEAR: f64 = 0.4;
 
 /// How much of the growth a second under doses a server may show that is hardly asked.
 pub(super) const GROWS_IDLE: f64 = 0.25;
-
-/// How many times as many stalls there are at twice the rate up to which a timer makes them.
-pub(super) const STALLS_OF_A_TIMER: f64 = 1.25;

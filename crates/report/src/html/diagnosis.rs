@@ -2,12 +2,13 @@ use maud::{Markup, html};
 use model::{Diagnosed, Diagnosis, Sureness};
 
 use super::{class, frame, list, table, text};
+use crate::diagnosis_table;
 use crate::diagnosis_words as say;
 use crate::suspect_words;
 
 /// The page of a diagnosis, in the order of the terminal's.
 pub(super) fn page(diagnosis: &Diagnosis, index: Option<&str>) -> String {
-    let (header, rows) = say::table(diagnosis);
+    let (header, rows) = diagnosis_table::table(diagnosis);
     let (tint, answer) = say::answer(diagnosis);
     let content = html! {
         header {
