@@ -206,7 +206,7 @@ fn a_go_target_is_built_once_and_honours_the_contract() {
 #[test]
 fn the_help_of_each_command() {
     let lab = Lab::beside_others();
-    for command in ["run", "report", "targets"] {
+    for command in ["run", "report", "targets", "diagnose"] {
         let help = lab.bourdon(&[command, "--help"]).exits(0);
         assert_eq!(help.stderr, "");
         insta::assert_snapshot!(format!("help_{command}"), help.stdout);
