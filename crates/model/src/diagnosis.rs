@@ -349,6 +349,8 @@ kinds! {
         NotByDose = "not-by-dose",
         /// It showed, and so did what should have changed nothing.
         NotByControl = "not-by-control",
+        /// It showed, and no more once the server had been under load for longer.
+        Cold = "cold",
         /// It showed, and not again.
         NotAgain = "not-again",
     }

@@ -39,6 +39,11 @@ pub enum Experiment {
         /// How many.
         connections: u32,
     },
+    /// So many connections, measured after they were kept busy for long.
+    Settled {
+        /// How many.
+        connections: u32,
+    },
     /// One connection for long, of a server that gave it no reply before.
     Patient,
     /// The same over a network that takes longer for a round trip.
@@ -108,6 +113,7 @@ impl std::fmt::Display for Experiment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Experiment::Crowd { connections } => write!(f, "crowd-{connections}"),
+            Experiment::Settled { connections } => write!(f, "settled-{connections}"),
             Experiment::Patient => f.write_str("patient"),
             Experiment::Delayed { connections, network_delay_ns } => {
                 write!(f, "delayed-{connections}-{}us", network_delay_ns / 1_000)

@@ -262,14 +262,14 @@ fn proof(fault: &ServerFault) -> String {
             });
             format!(
                 "twice and four times as many connections are served no more; {half}; a network that takes longer by as much as \
-                 a request changes nothing; and again in the opposite order{}{}",
+                 a request changes nothing; again in the opposite order, and after a long load{}{}",
                 bursts.unwrap_or_default(),
                 paths.unwrap_or_default()
             )
         }
         ServerFault::HeldWorkers { served, .. } => format!(
             "with twice and four times as many connections just {served} are served; clients that close after each request are \
-             all served; and again in the opposite order"
+             all served; again in the opposite order, and after a long load"
         ),
         ServerFault::BlockedLoop { .. } => "twice as many heavy requests make light ones wait twice as much on average; as \
                                             many light ones in the place of the heavy ones change nothing; and again in \

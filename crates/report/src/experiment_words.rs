@@ -9,6 +9,7 @@ pub(crate) fn experiment_words(experiment: &Experiment) -> String {
     let connections = |count: u32| counted(count.into(), "connection", "connections");
     match experiment {
         Experiment::Crowd { connections: count } => connections(*count),
+        Experiment::Settled { connections: count } => format!("{} after a long load", connections(*count)),
         Experiment::Patient => "1 connection that waits for longer".to_owned(),
         Experiment::Delayed { connections: count, network_delay_ns } => {
             format!("{}, {} further away", connections(*count), duration_us(*network_delay_ns as f64 / 1e3))

@@ -58,6 +58,10 @@ pub(crate) fn open(of: &Open) -> String {
         WhyOpen::Void => "not known: the load that would tell it was void, or too small",
         WhyOpen::NotByDose => "it looked like it, and is not: a larger dose did not have a larger effect",
         WhyOpen::NotByControl => "it looked like it, and is not: what should have changed nothing had the same effect",
+        WhyOpen::Cold => {
+            "it looked like it at first, and no more after a longer load: the server grows while it is busy. Look again with a \
+             longer --warm-up"
+        }
         WhyOpen::NotAgain => "it looked like it once, and not again",
     };
     format!("{what}: {why}")

@@ -9,13 +9,13 @@ const DIAGNOSE_EXAMPLES: &str = "\
 Examples:
   bourdon diagnose --run './server --port $PORT'
   bourdon diagnose --run './server $PORT' --path /orders --other /customers
-  bourdon diagnose --run 'node app.js' --path /ping --heavy '/report?rows=100000'
+  bourdon diagnose --run 'node app.js' --path /ping --heavy /report
   bourdon diagnose java-tomcat --path /rest/hello --set HANDLER_DELAY=100ms
   bourdon diagnose http://127.0.0.1:8080/orders --overload
 
 A server that runs already shows less: neither its CPU nor its memory is seen,
-and without --overload it is sent no more requests a second than --rate says, as a
-mean: what came due while it did not answer is sent when it does again.
+and without --overload it is sent no more requests a second than --rate says. That
+is a mean: what came due while it did not answer is sent when it does again.
 
 Each experiment has a launch of its own. The first ones look for every fault
 that is known here; what looks like one is then proved: by two doses, by a

@@ -5,7 +5,7 @@ use model::{Arrivals, CellPlan, Experiment, Extent, Level, Load, LoadModel, NS_P
 use super::case::Case;
 use super::thresholds::{
     DOSE_CONNECTIONS, FEWEST_HEAVY, LONGEST_PROBES, LONGEST_WINDOW_S, PACED, PACED_CONNECTIONS, PATIENT, PROBES,
-    PROBES_PER_S, SERVICE_TIMES,
+    PROBES_PER_S, SERVICE_TIMES, SETTLED,
 };
 
 /// Connections of an open load: none waits for one while the server answers within a second.
@@ -44,6 +44,9 @@ fn arrange(cell: &mut CellPlan, case: &Case<'_>, experiment: Experiment, service
             load.warm_up_ns += 2 * network_delay_ns;
         }
         Experiment::Closing { connections } => (load.connections, load.keep_alive) = (connections, false),
+        Experiment::Settled { connections } => {
+            (load.connections, load.warm_up_ns) = (connections, load.warm_up_ns + ns(SETTLED * base_s));
+        }
         Experiment::Patient => load.extent = Extent::Window(ns(PATIENT * base_s)),
         Experiment::QuickAck => cell.quick_ack = true,
         Experiment::Burst { requests } => *load = counted(load, requests, requests.into()),

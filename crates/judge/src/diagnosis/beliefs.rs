@@ -10,7 +10,7 @@ use super::case::Case;
 use super::signs::{Sign, sign};
 use super::thresholds::{
     CROWDS, HEAVY_PER_S, HEAVY_SHARE, LEAST_GAIN_BITS, LIKELY, LONGEST_PROBES, LONGEST_WINDOW_S, PACED, PATIENT,
-    SERVICE_TIMES, STEADY,
+    SERVICE_TIMES, SETTLED, STEADY,
 };
 
 /// How often an experiment shows a suspect that is there, and one that is not.
@@ -203,6 +203,7 @@ pub(super) fn cost_s(case: &Case<'_>, experiment: Experiment) -> f64 {
         Experiment::Patient => PATIENT * case.window_s(),
         Experiment::Probes | Experiment::Beside { .. } | Experiment::Decoys { .. } => LONGEST_PROBES * case.window_s(),
         Experiment::Dose { requests } => requests as f64 / case.dose().unwrap_or(requests) as f64 * case.window_s(),
+        Experiment::Settled { .. } => base_s.max(SERVICE_TIMES * service_s) + SETTLED * case.window_s(),
         Experiment::Burst { .. } => 3.0 * service_s,
         _ => base_s.max((SERVICE_TIMES * service_s).min(LONGEST_WINDOW_S)),
     };

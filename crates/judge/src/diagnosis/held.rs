@@ -21,8 +21,9 @@ pub(super) fn examine(case: &Case<'_>) -> Option<Examined> {
     let served = u64::from(first.cell.load.connections) - first.unserved();
     let few = u32::try_from(served).unwrap_or(MOST_CONNECTIONS).clamp(1, MOST_CONNECTIONS / 4);
     let crowd = |times: u32| Experiment::Crowd { connections: times * few };
+    let settled = Experiment::Settled { connections: 4 * few };
     let closing = Experiment::Closing { connections: 2 * few };
-    let steps = Steps::of(case, &[crowd(1), crowd(2), closing, crowd(4), crowd(2), crowd(1)]);
+    let steps = Steps::of(case, &[crowd(1), crowd(2), closing, crowd(4), crowd(2), crowd(1), settled]);
     let unserved_closing = steps.all(closing).iter().map(|reading| reading.unserved()).max().unwrap_or(0);
     let connections = first.cell.load.connections;
     let fault = ServerFault::HeldWorkers { served, connections, unserved_closing };
@@ -35,6 +36,8 @@ pub(super) fn examine(case: &Case<'_>) -> Option<Examined> {
             Stands::Refuted(WhyOpen::NotByDose)
         } else if unserved_closing > about(u64::from(2 * few)) {
             Stands::Refuted(WhyOpen::NotByControl)
+        } else if steps.all(settled).into_iter().any(|it| served_of(it).abs_diff(served) > about(served)) {
+            Stands::Refuted(WhyOpen::Cold)
         } else {
             Stands::Proved
         }

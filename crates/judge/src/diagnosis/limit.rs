@@ -19,6 +19,7 @@ struct Arms {
     twice: Experiment,
     four: Experiment,
     delayed: Experiment,
+    settled: Experiment,
     /// Connections at twice the limit.
     connections: u32,
 }
@@ -28,7 +29,7 @@ pub(super) fn examine(case: &Case<'_>) -> Option<Examined> {
     let first = case.counting().find(shows)?;
     let (service_s, limit) = (case.service_s()?, at_once(case, first)?.round().max(1.0) as u32);
     let arms = arms(limit, service_s);
-    let order = [arms.half, arms.twice, arms.four, arms.delayed, arms.twice, arms.half];
+    let order = [arms.half, arms.twice, arms.four, arms.delayed, arms.twice, arms.half, arms.settled];
     let steps = Steps::of(case, &order);
     if let Some(next) = steps.next {
         let by: Vec<&Reading<'_>> = std::iter::once(first).chain(steps.made).collect();
@@ -60,6 +61,7 @@ fn arms(limit: u32, service_s: f64) -> Arms {
         twice: crowd(twice),
         four: crowd(four),
         delayed: Experiment::Delayed { connections: four, network_delay_ns: (service_s * 1e6) as u64 * 1_000 },
+        settled: Experiment::Settled { connections: four },
         connections: twice,
     }
 }
@@ -82,6 +84,8 @@ fn holds(case: &Case<'_>, arms: &Arms, steps: &Steps<'_, '_>, limit: u32) -> Opt
         Some(WhyOpen::NotByDose)
     } else if !are_equal(delayed, four, 2.0 * EQUAL) {
         Some(WhyOpen::NotByControl)
+    } else if !mean(&rates(arms.settled)).is_some_and(|settled| are_equal(settled, four, EQUAL)) {
+        Some(WhyOpen::Cold)
     } else {
         (!again).then_some(WhyOpen::NotAgain)
     }

@@ -32,6 +32,8 @@ struct Faulty {
     heavy_s: f64,
     computes_s: f64,
     blocks: bool,
+    /// How many times as many workers it has after a long load.
+    grown: f64,
     /// The share of requests that fail.
     fails: f64,
     /// How long the last part of a reply waits unless the client acknowledges at once, in µs.
@@ -52,6 +54,7 @@ impl Default for Faulty {
             heavy_s: 0.1,
             computes_s: 0.1,
             blocks: false,
+            grown: 1.0,
             fails: 0.0,
             acknowledged_us: 0.0,
         }
@@ -64,9 +67,11 @@ impl Faulty {
         let cell = plan.cell(spec.cell).unwrap();
         let (connections, far_s) = (f64::from(cell.load.connections), cell.load.network_delay_ns as f64 / 1e9);
         let takes_s = self.takes_s(cell);
+        let is_settled = matches!(cell.tried.as_ref().unwrap().experiment, Experiment::Settled { .. });
+        let workers = self.workers * if is_settled { self.grown } else { 1.0 };
         let held = self.holds && cell.load.keep_alive;
-        let served = if held { connections.min(self.workers) } else { connections };
-        let at_most = (self.workers / if held { takes_s + far_s } else { takes_s })
+        let served = if held { connections.min(workers) } else { connections };
+        let at_most = (workers / if held { takes_s + far_s } else { takes_s })
             .min(self.cpus / self.cpu_s)
             .min(served / (takes_s + far_s));
         let rate = match cell.load.model {
@@ -327,4 +332,16 @@ fn half_of_the_requests_failing_is_no_limit_of_the_others() {
 fn a_server_that_takes_long_is_not_said_to_work_on_few_at_once() {
     let diagnosis = Faulty { service_s: 2.0, ..Faulty::default() }.diagnosed();
     assert_eq!((diagnosis.findings.len(), why_open(&diagnosis, Suspect::Limit)), (0, Some(WhyOpen::Slow)));
+}
+
+#[test]
+fn a_pool_that_grows_while_it_is_busy_has_no_size_yet() {
+    for (holds, suspect) in [(false, Suspect::Limit), (true, Suspect::HeldWorkers)] {
+        let diagnosis = Faulty { workers: 5.0, grown: 3.0, holds, ..Faulty::default() }.diagnosed();
+        assert_eq!(
+            (proved(&diagnosis).len(), why_open(&diagnosis, suspect)),
+            (0, Some(WhyOpen::Cold)),
+            "{diagnosis:?}"
+        );
+    }
 }

@@ -76,6 +76,10 @@ pub(super) const PACED_CONNECTIONS: u32 = 2;
 /// those 33 ms apart were not (6.18, 28 November 2026).
 pub(super) const ACKNOWLEDGED_LATE_PER_S: f64 = 25.0;
 
+/// How many times as long as another load a server is kept busy before one that shows whether it has grown meanwhile: a pool that starts small
+/// adds workers every second.
+pub(super) const SETTLED: f64 = 5.0;
+
 /// The same of one that waits for a reply where another load had none.
 pub(super) const PATIENT: f64 = 5.0;
 
