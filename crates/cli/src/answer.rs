@@ -46,6 +46,7 @@ pub(crate) fn exit(record: &RunRecord, judged: &Judged, gate: bool) -> Exit {
     let contradicted = match judged {
         Judged::Run(analysis) => analysis.claims.iter().any(is_contradicted),
         Judged::Diagnosis(diagnosis) => diagnosis.findings.iter().any(|found| found.sureness == Sureness::Is),
+        Judged::Soak(soak) => soak.is_bad(),
         Judged::Comparison(_) => false,
     };
     let bad = judge::answer_is_bad(judged) || (gate && contradicted);

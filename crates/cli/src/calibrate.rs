@@ -9,8 +9,8 @@ use lab::{
     read_json, write_durably,
 };
 use model::{
-    Addition, CALIBRATION_SCHEMA, Calibration, ENVIRONMENT_SCHEMA, Environment, Event, Extent, Fault, GeneratorLimits,
-    Instrument, Load, LoadModel, Mix, Plan, ReplyExpectation, Request,
+    Addition, CALIBRATION_SCHEMA, Calibration, ENVIRONMENT_SCHEMA, Environment, Event, Fault, GeneratorLimits,
+    Instrument, Load, Mix, Plan, ReplyExpectation, Request,
 };
 use observe::ProcSource;
 use specimens::Kind;
@@ -107,17 +107,8 @@ fn measure(args: &CalibrateArgs, scratch: &Path, stop: &AtomicBool) -> Result<Ca
 
 /// The null responder under closed loads of one generator thread; open ones are added.
 fn plan(window_ns: u64, scratch: &Path) -> Result<Plan, Fault> {
-    let load = Load {
-        mix: Mix::one(Request::get(PATH), ReplyExpectation { status: Some(200), body: Some(BODY.to_vec()) }),
-        model: LoadModel::Closed,
-        connections: CONNECTIONS,
-        pipeline: 1,
-        keep_alive: true,
-        timeout_ns: None,
-        network_delay_ns: 0,
-        warm_up_ns: window_ns / WARM_UP,
-        extent: Extent::Window(window_ns),
-    };
+    let mix = Mix::one(Request::get(PATH), ReplyExpectation { status: Some(200), body: Some(BODY.to_vec()) });
+    let load = Load::closed(mix, CONNECTIONS, window_ns / WARM_UP, window_ns);
     let asked = OneLoad {
         name: "calibration",
         question: "Up to which rate can one generator thread be trusted on this machine?".to_owned(),

@@ -17,6 +17,7 @@ mod home;
 mod interrupt;
 mod load;
 mod load_files;
+mod one_server;
 mod open_files;
 mod output;
 mod progress;
@@ -27,6 +28,7 @@ mod resume;
 mod run;
 mod series;
 mod site;
+mod soak;
 mod specimen;
 mod stack;
 mod targets;
@@ -68,6 +70,7 @@ fn begin() -> ExitCode {
         Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Diagnose(args) => diagnose::run(&args),
+        Command::Soak(args) => soak::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Targets(args) => targets::run(&args),

@@ -73,6 +73,8 @@ pub(crate) struct RunProgress {
     ended: BTreeSet<String>,
     /// Whether blocks mean something to whoever looks on.
     tells_blocks: bool,
+    /// How many cycles there will be, where each block is one.
+    cycles: u32,
 }
 
 impl RunProgress {
@@ -92,12 +94,18 @@ impl RunProgress {
             block_anew: 0,
             ended: BTreeSet::new(),
             tells_blocks: true,
+            cycles: 0,
         }
     }
 
     /// The same of a work that has no blocks.
     pub(crate) fn without_blocks() -> Self {
         Self { tells_blocks: false, ..Self::new() }
+    }
+
+    /// The same of a work of so many cycles.
+    pub(crate) fn of_cycles(cycles: u32) -> Self {
+        Self { cycles, ..Self::without_blocks() }
     }
 
     /// Takes one event.
@@ -160,6 +168,9 @@ impl RunProgress {
             self.block_again = Some(record.levels.target().to_owned());
         }
         self.bar.inc(1);
+        if self.cycles > 0 && record.block > 0 {
+            self.say(&format!("cycle {} of {}: {}", record.block, self.cycles, ::report::cycle_words(record)));
+        }
         if let Some(failure) = &record.failure {
             self.say(&format!("{} ({}): {}", record.id, record.levels, report::failed_words(&failure.why)));
             if !failure.output.is_empty() {

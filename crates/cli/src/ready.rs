@@ -118,14 +118,15 @@ pub(crate) fn begin_whole(
 /// Opens the folder in which a plan's run is recorded.
 fn record(mut draft: Draft, prepared: Prepared, runs: &Path) -> Result<PreparedRun, Failure> {
     draft.generator.limits = calibrate::stored_limits();
-    draft.twin = if draft.diagnosis.is_some() { None } else { judge::cell_for_twin(&draft) };
+    let is_of_one = draft.diagnosis.is_some() || draft.soak.is_some();
+    draft.twin = if is_of_one { None } else { judge::cell_for_twin(&draft) };
     let plan = draft.resolve().map_err(Failure::usage)?;
     let environment = environment(&prepared);
     let date = Zoned::now().date();
     let folder =
         RunFolder::create(runs, &format!("{date}-{}", plan.name), &plan, &environment).map_err(Failure::usage)?;
     say(format!("recording in {}", folder.path().display()));
-    if let Some(few) = judge::too_few_blocks(&plan).filter(|_| plan.diagnosis.is_none()) {
+    if let Some(few) = judge::too_few_blocks(&plan).filter(|_| !is_of_one) {
         say(format!("note: {}", ::report::too_few_blocks(few)));
     }
     Ok(PreparedRun { plan, prepared, folder, environment, done: Vec::new() })

@@ -215,6 +215,7 @@ fn of_claims(judged: Judged) -> Result<Analysis, String> {
     match judged {
         Judged::Run(analysis) => Ok(*analysis),
         Judged::Comparison(_) => Err("its record is a comparison, not an experiment with claims".to_owned()),
+        Judged::Soak(_) => Err("its record is a soak, not an experiment with claims".to_owned()),
         Judged::Diagnosis(_) => Err("its record is a diagnosis, not an experiment with claims".to_owned()),
     }
 }

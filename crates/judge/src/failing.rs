@@ -2,7 +2,7 @@
 
 use model::{
     Accounting, Arm, CellAnalysis, CompareRow, DiagnosisEnd, Failing, Failure, GateResult, GateVerdict, Judged,
-    Measurement, NotSent, ServerFault, Slice, sum,
+    Measurement, NotSent, RuleResult, Ruled, ServerFault, Slice, SoakEnd, sum,
 };
 
 use crate::asked::Asked;
@@ -62,6 +62,10 @@ pub fn answer_is_bad(judged: &Judged) -> bool {
             ServerFault::Failures { share, .. } => share.estimate.is_some_and(|share| share > ALLOWED_FAILURES),
             _ => false,
         }),
+        Judged::Soak(soak) => {
+            let failed = |result: &RuleResult| result.rule.of == Ruled::Failed && !result.broken.is_empty();
+            soak.died.is_some() || soak.rules.iter().any(failed)
+        }
         Judged::Comparison(analysis) => {
             let is_broken = |gate: &GateResult| gate.verdict == GateVerdict::Broken;
             let new = analysis.cells.iter().filter(|of| of.arm == Arm::New);
@@ -122,6 +126,7 @@ pub fn answer_is_void(judged: &Judged) -> bool {
     match judged {
         Judged::Run(analysis) => analysis.cells.iter().any(|cell| cell.trials == 0),
         Judged::Diagnosis(diagnosis) => diagnosis.ended == DiagnosisEnd::NothingMeasured,
+        Judged::Soak(soak) => soak.ended == SoakEnd::NothingMeasured,
         Judged::Comparison(analysis) => {
             let is_undecided = |gate: &GateResult| gate.verdict == GateVerdict::Undecided;
             analysis.gates.iter().any(is_undecided) || !analysis.rows.iter().any(CompareRow::is_measured)
@@ -133,7 +138,7 @@ pub fn answer_is_void(judged: &Judged) -> bool {
 /// compared.
 pub fn is_merely_undecided(judged: &Judged) -> bool {
     match judged {
-        Judged::Run(_) | Judged::Diagnosis(_) => false,
+        Judged::Run(_) | Judged::Diagnosis(_) | Judged::Soak(_) => false,
         Judged::Comparison(analysis) => answer_is_void(judged) && analysis.rows.iter().any(CompareRow::is_measured),
     }
 }

@@ -49,6 +49,7 @@ mod silence;
 #[cfg(test)]
 mod simulation;
 mod slices;
+mod soak;
 pub mod statistics;
 mod steps;
 mod suspicion;

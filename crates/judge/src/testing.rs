@@ -230,6 +230,7 @@ impl Session {
             claims: self.claims.clone(),
             comparison: None,
             diagnosis: None,
+            soak: None,
         }
     }
 

@@ -15,6 +15,7 @@ mod error;
 mod expand;
 mod fingerprint;
 mod furnish;
+mod heap;
 mod held;
 mod hint;
 mod lacking;

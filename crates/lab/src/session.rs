@@ -204,8 +204,12 @@ impl Session<'_> {
             return Ok(true);
         }
         let output = self.folder.output_of(&specs.first().map(TrialSpec::id).unwrap_or_default());
-        let mut telling = Telling { folder: self.folder, on_event, begun };
+        let mut telling = Telling::new(self.folder, on_event, begun);
         let made = run_launch(&plan, specs, tools, &output, stop, &mut |told| telling.tell(told));
+        for record in telling.into_kept()? {
+            planner.take(&record);
+            self.done.push(record);
+        }
         self.keep(planner, made, broken, on_event)
     }
 
@@ -231,7 +235,7 @@ impl Session<'_> {
         };
         let launches: Vec<Launching> = together.trials.iter().map(launching).collect();
         let begun = self.begun(&*planner, launches.len());
-        let mut telling = Telling { folder: self.folder, on_event, begun };
+        let mut telling = Telling::new(self.folder, on_event, begun);
         let made = run_together(&plan, &launches, &together.turns, tools, stop, &mut |told| telling.tell(told));
         self.keep(planner, made, broken, on_event)
     }
@@ -276,14 +280,19 @@ impl Session<'_> {
         record: TrialRecord,
         on_event: &mut dyn FnMut(&Event),
     ) -> Result<(), LabError> {
-        let event = Event::TrialEnded { record: Box::new(record.clone()) };
-        self.folder.tell(&event);
-        self.folder.append(&record)?;
-        on_event(&event);
+        append(self.folder, &record, on_event)?;
         planner.take(&record);
         self.done.push(record);
         Ok(())
     }
+}
+
+fn append(folder: &mut RunFolder, record: &TrialRecord, on_event: &mut dyn FnMut(&Event)) -> Result<(), LabError> {
+    let event = Event::TrialEnded { record: Box::new(record.clone()) };
+    folder.tell(&event);
+    folder.append(record)?;
+    on_event(&event);
+    Ok(())
 }
 
 /// Trials that begin, one after the other.
@@ -308,9 +317,30 @@ struct Telling<'a> {
     folder: &'a mut RunFolder,
     on_event: &'a mut dyn FnMut(&Event),
     begun: Begun,
+    /// What was recorded while its launch went on, or why it cannot be.
+    kept: Result<Vec<TrialRecord>, LabError>,
 }
 
-impl Telling<'_> {
+impl<'a> Telling<'a> {
+    fn new(folder: &'a mut RunFolder, on_event: &'a mut dyn FnMut(&Event), begun: Begun) -> Self {
+        Telling { folder, on_event, begun, kept: Ok(Vec::new()) }
+    }
+
+    /// What was recorded while its launch went on.
+    fn into_kept(self) -> Result<Vec<TrialRecord>, LabError> {
+        self.kept
+    }
+
+    /// Records a trial of a launch that goes on, unless an earlier one could not be.
+    fn keep(&mut self, trial: TrialOutput) {
+        let Ok(kept) = &mut self.kept else { return };
+        let written = self.folder.keep(&trial.record.id, &trial.kept);
+        match written.and_then(|()| append(self.folder, &trial.record, self.on_event)) {
+            Ok(()) => kept.push(trial.record),
+            Err(error) => self.kept = Err(error),
+        }
+    }
+
     fn tell(&mut self, told: LaunchEvent<'_>) {
         let event = match told {
             LaunchEvent::Waiting(target, seen) => Event::Waiting { target: target.to_owned(), seen },
@@ -318,6 +348,7 @@ impl Telling<'_> {
                 Event::Left { target: target.to_owned(), folder: folder.to_string_lossy().into_owned() }
             }
             LaunchEvent::Trial(spec) => self.begun.started(spec),
+            LaunchEvent::Made(trial) => return self.keep(*trial),
             LaunchEvent::Second(spec, second) => {
                 let trial = spec.id();
                 self.folder.second(&trial, second);

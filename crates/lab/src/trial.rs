@@ -14,6 +14,7 @@ use reaper::MORE_PROCESSES;
 
 use crate::backend::{BACKEND, RunningBackend};
 use crate::error::LabError;
+use crate::heap::{HeapCounter, has_jvm};
 use crate::launch::{LaunchSpec, Launcher, Running, Unlaunched};
 use crate::perf::Perf;
 use crate::prepare::Prepared;
@@ -72,13 +73,15 @@ pub(crate) enum LaunchEvent<'a> {
     Trial(TrialSpec),
     /// A second of a trial's load has passed.
     Second(TrialSpec, &'a LoadSecond),
+    /// A trial is made, before others on the same launch.
+    Made(Box<TrialOutput>),
     /// A trial's target was looked at; times count from this moment of the engine's clock.
     Samples(TrialSpec, &'a [Sample], u64),
 }
 
 /// Launches the target of some trials' cells once, and loads and watches it for one trial after the other. None when
-/// it was stopped before the last window's end: then nothing of it is worth keeping. What was measured by then is kept,
-/// however long its target takes to end.
+/// it was stopped before the last window's end: then nothing of it is worth keeping, except in a soak, whose trials are told one by
+/// one. What was measured by then is kept, however long its target takes to end.
 ///
 /// # Errors
 /// When what bourdon itself needs is missing. Nothing of it is kept then either: it says nothing about the target.
@@ -99,7 +102,9 @@ pub(crate) fn run_launch(
     let mut waiting = |seen| tell(LaunchEvent::Waiting(first.levels.target(), seen));
     match launch(plan, first, tools, output, stop, &mut waiting) {
         Ok((running, backend)) => {
-            let mut rungs = Rungs { plan, tools, running, backend, began, at_rest: None };
+            let is_counted = plan.soak.is_some() && first_spec.block > 0;
+            let heap = is_counted.then(|| HeapCounter::of(&*running, &tools.perf.executable));
+            let mut rungs = Rungs { plan, tools, running, backend, heap, began, at_rest: None };
             let loaded = rungs.load_all(specs, stop, tell, &mut made);
             if let Some(folder) = rungs.running.stop() {
                 tell(LaunchEvent::Left(first.levels.target(), &folder));
@@ -252,6 +257,8 @@ struct Rungs<'a> {
     running: Box<dyn Running>,
     /// The server that its handlers ask.
     backend: Option<RunningBackend>,
+    /// Who counts its heap after each load, in a soak.
+    heap: Option<HeapCounter<'a>>,
     /// When it was launched.
     began: Timestamp,
     /// What was seen before any load.
@@ -267,22 +274,30 @@ impl Rungs<'_> {
         tell: &mut dyn FnMut(LaunchEvent<'_>),
         made: &mut Vec<TrialOutput>,
     ) -> Result<bool, String> {
-        for spec in specs {
+        for (place, spec) in specs.iter().enumerate() {
             if stop.load(Ordering::Relaxed) {
                 return Ok(false);
             }
-            if !made.is_empty() {
+            if place > 0 {
                 tell(LaunchEvent::Trial(*spec));
             }
             let mut trial = TrialOutput::empty(self.plan, spec);
-            if made.is_empty() {
+            if place == 0 {
                 trial.record.started_at = self.began;
             }
             if !self.load(*spec, stop, tell, &mut trial)? {
                 return Ok(false);
             }
             trial.record.ended_at = Some(Timestamp::now());
-            made.push(trial);
+            match (&self.heap, &trial.record.failure) {
+                (Some(_), None) => tell(LaunchEvent::Made(Box::new(trial))),
+                // Its last words are known once all of it has ended.
+                (Some(_), Some(_)) => {
+                    made.push(trial);
+                    return Ok(true);
+                }
+                (None, _) => made.push(trial),
+            }
         }
         Ok(true)
     }
@@ -316,7 +331,7 @@ impl Rungs<'_> {
             })
         });
         let mut looks = |samples: &[Sample], start_ns| tell(LaunchEvent::Samples(spec, samples, start_ns));
-        let mut seen = watch.stop(&mut *self.running, &loaded, stop, &mut looks);
+        let mut seen = watch.stop(&mut *self.running, self.heap.as_mut(), &loaded, stop, &mut looks);
         made.record.backend = self.backend.as_ref().map(RunningBackend::seen);
         let (ended, is_whole) = (seen.ended.take(), seen.is_whole);
         let loaded = match beside.transpose() {
@@ -345,9 +360,11 @@ impl Rungs<'_> {
         measurement.generator.network_delay = seen.delay;
         measurement.generator.backend = self.backend.as_ref().map(RunningBackend::used);
         made.record.measurement = Some(measurement);
-        made.record.observation = seen
-            .looks
-            .map(|(first, summary)| Observation { census: seen.census, ..self.observation(cell, first, summary) });
+        made.record.observation = seen.looks.map(|(first, summary)| Observation {
+            census: seen.census,
+            heap: seen.heap,
+            ..self.observation(cell, first, summary)
+        });
         if let Some(given) = seen.profile {
             self.keep_profile(given, made);
         }
@@ -378,6 +395,7 @@ impl Rungs<'_> {
         let at_rest = *self.at_rest.get_or_insert(first);
         let mut seen = summary.end(cpus_allowed(self.plan, cell), host_cpus());
         (seen.memory_at_rest_bytes, seen.pss_at_rest_bytes) = (at_rest.rss_bytes, at_rest.pss_bytes);
+        seen.jvm = has_jvm(&*self.running);
         seen
     }
 }

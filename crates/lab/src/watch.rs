@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use engine::{LoadError, LoadOutput, MonotonicClock};
-use model::{CellPlan, Census, NoProfile, Plan, ProcessEnd, RuntimeSample, Sample, ThreadUse};
+use model::{CellPlan, Census, LiveHeap, NoProfile, Plan, ProcessEnd, RuntimeSample, Sample, ThreadUse};
 use observe::{Observer, ProcSource, Summary};
 use reaper::MORE_PROCESSES;
 
 use crate::census;
 use crate::delay::DelayProxy;
+use crate::heap::HeapCounter;
 use crate::launch::Running;
 use crate::perf::Perf;
 use crate::profiler::{Profiled, Profiler, Taken};
@@ -21,6 +22,9 @@ use crate::tls::Place;
 
 /// How often a target is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// The same in a soak, which lasts for hours.
+const LOOK_EVERY_IN_A_SOAK: Duration = Duration::from_millis(500);
 
 /// How long a target is left alone after each rung of a ladder before its memory is read: what it gives back at once
 /// it has given back by then.
@@ -51,6 +55,8 @@ pub(crate) struct Watched {
     pub(crate) delay: Option<ThreadUse>,
     /// The first look and what all of them come to; none where nobody looked before the load ended or failed.
     pub(crate) looks: Option<(Sample, Summary)>,
+    /// What is alive on its heap, where that is counted.
+    pub(crate) heap: Option<LiveHeap>,
     /// Who served, where that is counted.
     pub(crate) census: Option<Census>,
     /// The CPU profile or why there is none, where one was taken.
@@ -75,7 +81,8 @@ impl<'a> Watch<'a> {
         let delay_ns = cell.load.network_delay_ns;
         let delay = (delay_ns > 0).then(|| DelayProxy::start(address, delay_ns, generator)).transpose();
         let observe = |family| {
-            Observer::start(family, Some(address.port()), ProcSource::default(), Arc::new(MonotonicClock), LOOK_EVERY)
+            let look_every = if plan.soak.is_some() { LOOK_EVERY_IN_A_SOAK } else { LOOK_EVERY };
+            Observer::start(family, Some(address.port()), ProcSource::default(), Arc::new(MonotonicClock), look_every)
         };
         let scrape = |(admin, path): (SocketAddr, &str)| Scraper::start(admin, path);
         let unwatched = |error| format!("nobody can watch the target: {error}; {MORE_PROCESSES}");
@@ -88,7 +95,7 @@ impl<'a> Watch<'a> {
         };
         Ok(Self {
             cell,
-            is_rung: plan.ladder.is_some(),
+            is_rung: plan.ladder.is_some() || plan.soak.is_some(),
             target: address,
             delay: delay.map_err(|error| format!("the network delay cannot be made: {error}"))?,
             observer: running.family().map(observe).transpose().map_err(unwatched)?,
@@ -111,10 +118,12 @@ impl<'a> Watch<'a> {
         self.see(&samples, &told, start_ns, tell);
     }
 
-    /// Ends the watching once the load is over; gives the looks that are left to `tell`, with the begin of the window.
+    /// Ends the watching once the load is over; gives the looks that are left to `tell`, with the begin of the window. `heap` counts what
+    /// is alive by then, before the last look at its memory.
     pub(crate) fn stop(
         mut self,
         running: &mut dyn Running,
+        heap: Option<&mut HeapCounter<'_>>,
         loaded: &Result<LoadOutput, LoadError>,
         stop: &AtomicBool,
         tell: &mut dyn FnMut(&[Sample], u64),
@@ -128,6 +137,7 @@ impl<'a> Watch<'a> {
         if self.is_rung && self.observer.is_some() && is_up {
             std::thread::sleep(SETTLE);
         }
+        let heap = heap.filter(|_| is_up).and_then(|heap| heap.count(stop));
         let told = self.scraper.take().map(Scraper::stop).unwrap_or_default();
         let samples = self.observer.take().map(Observer::stop).unwrap_or_default();
         if let Ok(LoadOutput { window_start_ns, .. }) = loaded {
@@ -137,6 +147,7 @@ impl<'a> Watch<'a> {
             ended,
             delay,
             looks: self.first.zip(self.summary),
+            heap,
             census: None,
             profile: None,
             is_whole: !is_cut,

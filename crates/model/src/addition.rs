@@ -34,6 +34,8 @@ pub enum Purpose {
     Rate,
     /// To find out what is wrong with its target: the cell says which experiment it is.
     Diagnosis,
+    /// To watch its target under load, or left alone.
+    Soak,
     /// In words, as earlier versions recorded it.
     #[serde(untagged)]
     Said(String),

@@ -1,4 +1,4 @@
-use crate::{Analysis, CompareAnalysis, Diagnosis};
+use crate::{Analysis, CompareAnalysis, Diagnosis, Soak};
 
 /// What a record means. What was asked, which is in its plan, decides which of them it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -9,4 +9,6 @@ pub enum Judged {
     Comparison(Box<CompareAnalysis>),
     /// What is wrong with one server.
     Diagnosis(Box<Diagnosis>),
+    /// Whether one server stays as it is.
+    Soak(Box<Soak>),
 }

@@ -148,6 +148,21 @@ pub struct Load {
 }
 
 impl Load {
+    /// So many connections that are kept, each of which asks again when its reply has come.
+    pub fn closed(mix: Mix, connections: u32, warm_up_ns: u64, window_ns: u64) -> Load {
+        Load {
+            mix,
+            model: LoadModel::Closed,
+            connections,
+            pipeline: 1,
+            keep_alive: true,
+            timeout_ns: None,
+            network_delay_ns: 0,
+            warm_up_ns,
+            extent: Extent::Window(window_ns),
+        }
+    }
+
     /// How many requests come due in a second as a mean; none without a schedule.
     pub fn rate_per_s(&self) -> Option<f64> {
         self.model.mean_rate_per_s()

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::NoProfile;
+use crate::{AfterLoad, LiveHeap, NoProfile};
 
 /// One look at the target's process tree and the host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -29,6 +29,10 @@ pub struct Sample {
     pub voluntary_switches: Option<u64>,
     /// Involuntary context switches since the start; null in samples that did not look.
     pub involuntary_switches: Option<u64>,
+    /// Seconds that its threads waited for a CPU while they could have run, since the start, those that ended left out; none in samples that
+    /// did not look.
+    #[serde(skip)]
+    pub cpu_wait_s: Option<f64>,
     /// Proportional memory of the tree in bytes; null in samples that did not look. In passing only trees of several
     /// processes are looked at.
     pub pss_bytes: Option<u64>,
@@ -209,12 +213,25 @@ pub struct Observation {
     pub voluntary_switches: Option<u64>,
     /// Involuntary context switches in the window.
     pub involuntary_switches: Option<u64>,
+    /// Seconds that its threads waited in the window for a CPU while they could have run: others had it, or a quota was used up. Null
+    /// where the kernel does not tell, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_wait_s: Option<f64>,
     /// Its sockets; null where nobody looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sockets: Option<SocketUse>,
     /// What its runtime told of itself; null where it told nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<RuntimeUse>,
+    /// What it had once the load was over; null in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<AfterLoad>,
+    /// What was alive on its heap then; only of a soak, and where its runtime tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heap: Option<LiveHeap>,
+    /// Whether a process of it is a JVM; false in older records.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub jvm: bool,
     /// Which units of execution serve its connections; only of cells that load `/whoami`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub census: Option<Census>,

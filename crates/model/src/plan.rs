@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Arrivals, Backend, Cell, ComparePlan, DiagnosePlan, Fault, GeneratorLimits, Level, Load, Metric, Reason, Rotation,
-    Target, Trying, WHOAMI,
+    SoakPlan, Target, Trying, WHOAMI,
 };
 
 /// Schema number of `plan.toml`.
@@ -93,6 +93,9 @@ pub struct Draft {
     /// What a diagnosis asked for; none where the plan is not one's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diagnosis: Option<DiagnosePlan>,
+    /// What a soak asked for; none where the plan is not one's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soak: Option<SoakPlan>,
 }
 
 fn a_hundredth() -> f64 {
@@ -163,9 +166,12 @@ impl Draft {
     }
 
     /// Whether two cells are rungs of one ladder: they differ in its factor alone and are loaded in one launch. A cell that
-    /// was added has its own.
+    /// was added has its own, except in a soak.
     pub fn same_launch(&self, a: usize, b: usize) -> bool {
         let asked = |cell: usize| cell < self.cells.len();
+        if self.soak.is_some() && !asked(a) && !asked(b) {
+            return true;
+        }
         match &self.ladder {
             Some(ladder) if asked(a) && asked(b) => self.but_for(ladder, a).eq(self.but_for(ladder, b)),
             _ => a == b,

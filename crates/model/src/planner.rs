@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Addition, DiagnosisEnd, Fault, Metric, NotServed, TrialRecord, TrialSpec};
+use crate::{Addition, DiagnosisEnd, Fault, Metric, NotServed, SoakEnd, TrialRecord, TrialSpec};
 
 /// What a planner wants next.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,6 +89,8 @@ pub enum Done {
     Calibrated,
     /// A diagnosis ends.
     Diagnosed(DiagnosisEnd),
+    /// A soak ends.
+    Soaked(SoakEnd),
     /// A load failed without which nothing follows from the others.
     LoadFailed {
         /// The trial that made it.

@@ -13,6 +13,7 @@ mod crowd;
 mod csv;
 /// The machine, read once a run.
 pub mod environment;
+mod heap;
 mod observer;
 mod parse;
 mod perf;
@@ -28,6 +29,7 @@ mod testing;
 mod tree;
 
 pub use csv::{CSV_HEADER, csv_rows};
+pub use heap::{JvmCollections, go_heap, jvm_collections, jvm_heap};
 pub use observer::Observer;
 pub use perf::read_perf_script;
 pub use proc_source::ProcSource;
@@ -52,6 +54,12 @@ pub fn parent_of_the_dead(pid: u32, proc: &ProcSource) -> Option<u32> {
     let stat = std::fs::read(proc.root.join(pid.to_string()).join("stat")).ok()?;
     let stat = parse::process_stat(&stat)?;
     (stat.zombie && stat.threads <= 1).then_some(stat.parent)
+}
+
+/// The programs that run of a process and what it started, each with its process; those that may not be looked at are left out.
+pub fn programs(root_pid: u32, proc: &ProcSource) -> Vec<(u32, std::path::PathBuf)> {
+    let program = |pid: u32| Some((pid, std::fs::read_link(proc.root.join(pid.to_string()).join("exe")).ok()?));
+    std::iter::once(root_pid).chain(descendants(root_pid, proc)).filter_map(program).collect()
 }
 
 /// Every process that `root_pid` started, directly or not, and that still runs; without `root_pid` itself.

@@ -8,7 +8,7 @@ use crate::ProcSource;
 use crate::crowd::Crowd;
 use crate::parse::{
     HostTicks, host_ticks, ignores_children, labelled, peak_resident_bytes, process_stat, processes_started,
-    resident_pages, switches,
+    resident_pages, switches, waited_for_cpu_ns,
 };
 use crate::proc_source::Reader;
 use crate::sockets;
@@ -276,6 +276,11 @@ impl Sampler {
             threads.clear();
             self.reader.numbered(format_args!("{pid}/task"), &mut threads);
             for thread in &threads {
+                let waited =
+                    self.reader.read(format_args!("{pid}/task/{thread}/schedstat")).and_then(waited_for_cpu_ns);
+                if let Some(waited_ns) = waited {
+                    *sample.cpu_wait_s.get_or_insert(0.0) += seconds(waited_ns);
+                }
                 let Some(status) = self.reader.read(format_args!("{pid}/task/{thread}/status")) else { continue };
                 self.ignores_children |= ignores_children(status);
                 let Some((voluntary, involuntary)) = switches(status) else { continue };

@@ -1,4 +1,4 @@
-use model::{HostUse, NS_PER_S, Observation, ObservedSecond, RuntimeSample, RuntimeUse, Sample, SocketUse};
+use model::{AfterLoad, HostUse, NS_PER_S, Observation, ObservedSecond, RuntimeSample, RuntimeUse, Sample, SocketUse};
 
 /// Reduces samples to what happened between the window's start and end, each as it comes: what it takes does not depend on
 /// how many there are.
@@ -101,12 +101,21 @@ impl Summary {
             open_files_max: peaks.open_files,
             voluntary_switches: count(&counters.voluntary),
             involuntary_switches: count(&counters.involuntary),
+            cpu_wait_s: counters.cpu_wait.growth().map(|waited_s| waited_s.max(0.0)),
             sockets: peaks.sockets.map(|sockets| SocketUse {
                 listen_overflows: count(&counters.overflows),
                 listen_drops: count(&counters.drops),
                 ..sockets
             }),
             runtime: self.told.runtime_use(),
+            after: Some(AfterLoad {
+                processes: last.processes,
+                threads: last.threads,
+                open_files: last.open_files,
+                close_wait: last.sockets.map(|sockets| sockets.close_wait),
+            }),
+            heap: None,
+            jvm: false,
             census: None,
             profile: None,
             no_profile: None,
@@ -227,6 +236,7 @@ struct Counters {
     system: Line,
     voluntary: Line,
     involuntary: Line,
+    cpu_wait: Line,
     started: Line,
     overflows: Line,
     drops: Line,
@@ -242,6 +252,7 @@ impl Counters {
             system: line(),
             voluntary: line(),
             involuntary: line(),
+            cpu_wait: line(),
             started: line(),
             overflows: line(),
             drops: line(),
@@ -258,6 +269,7 @@ impl Counters {
         self.host_steal.add(at_ns, sample.host_steal_s);
         self.host_busy.add(at_ns, sample.host_busy_s);
         self.own_cpu.add(at_ns, sample.own_cpu_s);
+        sample.cpu_wait_s.into_iter().for_each(|waited_s| self.cpu_wait.add(at_ns, waited_s));
         let sockets = sample.sockets.as_ref();
         let looked_at = [
             (&mut self.voluntary, sample.voluntary_switches),

@@ -3,7 +3,7 @@ use model::Judged;
 use crate::picture::{Illustrations, Picture};
 use crate::{
     Style, compare_json, compare_markdown, compare_text, diagnosis_json, diagnosis_markdown, diagnosis_text,
-    more_blocks, run_json, run_markdown, run_text,
+    more_blocks, run_json, run_markdown, run_text, soak_json, soak_markdown, soak_text,
 };
 
 /// What a record means, for a terminal.
@@ -12,6 +12,7 @@ pub fn text(judged: &Judged, style: Style) -> String {
         Judged::Run(analysis) => run_text(analysis, style),
         Judged::Comparison(analysis) => compare_text(analysis, style),
         Judged::Diagnosis(diagnosis) => diagnosis_text(diagnosis, style),
+        Judged::Soak(soak) => soak_text(soak, style),
     }
 }
 
@@ -21,6 +22,7 @@ pub fn markdown(judged: &Judged) -> String {
         Judged::Run(analysis) => run_markdown(analysis),
         Judged::Comparison(analysis) => compare_markdown(analysis),
         Judged::Diagnosis(diagnosis) => diagnosis_markdown(diagnosis),
+        Judged::Soak(soak) => soak_markdown(soak),
     }
 }
 
@@ -31,6 +33,7 @@ pub fn illustrated(judged: &Judged, folder: &str, pictures: &[Picture]) -> Strin
         Judged::Run(analysis) => run_markdown::illustrated(analysis, illustrations),
         Judged::Comparison(analysis) => compare_markdown::illustrated(analysis, illustrations),
         Judged::Diagnosis(diagnosis) => diagnosis_markdown(diagnosis),
+        Judged::Soak(soak) => soak_markdown(soak),
     }
 }
 
@@ -40,6 +43,7 @@ pub fn json(judged: &Judged) -> String {
         Judged::Run(analysis) => run_json(analysis),
         Judged::Comparison(analysis) => compare_json(analysis),
         Judged::Diagnosis(diagnosis) => diagnosis_json(diagnosis),
+        Judged::Soak(soak) => soak_json(soak),
     }
 }
 
@@ -49,6 +53,6 @@ pub fn next_step(judged: &Judged, resume: &str) -> Option<String> {
     match judged {
         Judged::Run(analysis) => more_blocks::of_run(analysis, resume),
         Judged::Comparison(analysis) => more_blocks::of_comparison(analysis, resume),
-        Judged::Diagnosis(_) => None,
+        Judged::Diagnosis(_) | Judged::Soak(_) => None,
     }
 }

@@ -66,6 +66,9 @@ mod rows;
 mod run_markdown;
 mod run_text;
 mod said;
+mod soak_markdown;
+mod soak_text;
+mod soak_words;
 mod spark;
 mod suspect_words;
 mod suspicion_words;
@@ -102,6 +105,9 @@ pub use planner_words::{done_words, purpose_words};
 pub use reason_words::reason_words;
 pub use run_markdown::run_markdown;
 pub use run_text::run_text;
+pub use soak_markdown::soak_markdown;
+pub use soak_text::soak_text;
+pub use soak_words::cycle_words;
 pub use verdicts::{VERDICTS_SCHEMA, Verdicts, verdict_counts, verdicts_json, verdicts_markdown};
 pub use words::errno;
 pub use wrong_reply::sentence as wrong_reply;
@@ -114,6 +120,11 @@ pub fn run_json(analysis: &model::Analysis) -> String {
 /// A comparison as one JSON document (`bourdon.compare/2`), pretty printed.
 pub fn compare_json(analysis: &model::CompareAnalysis) -> String {
     said::to_json_in_words(analysis)
+}
+
+/// A soak as one JSON document (`bourdon.soak/1`), pretty printed.
+pub fn soak_json(soak: &model::Soak) -> String {
+    said::to_json_in_words(soak)
 }
 
 /// A diagnosis as one JSON document (`bourdon.diagnosis/1`), pretty printed.

@@ -3,8 +3,9 @@
 use model::{CellPlan, Done, Known, Purpose, counted};
 
 use crate::diagnosis_words::{end_words, trying_words};
-use crate::format::percent;
+use crate::format::{number, percent};
 use crate::reason_words::not_served;
+use crate::soak_words;
 
 /// Why no more trials are needed.
 pub fn done_words(done: &Done) -> String {
@@ -38,6 +39,7 @@ pub fn done_words(done: &Done) -> String {
         }
         Done::Calibrated => "what can be trusted is known".to_owned(),
         Done::Diagnosed(end) => end_words(*end).to_owned(),
+        Done::Soaked(end) => soak_words::end_words(*end).to_owned(),
         Done::LoadFailed { trial } => format!("the load of {trial} failed, and nothing follows from the others"),
         Done::Unsound(fault) => fault.to_string(),
         Done::Said(text) => text.clone(),
@@ -62,6 +64,10 @@ pub fn purpose_words(why: &Purpose, cell: &CellPlan) -> String {
         Purpose::Trust => "whether this rate can be trusted".to_owned(),
         Purpose::Rate => format!("what {} serves in a closed load, for its rate", cell.levels.target()),
         Purpose::Diagnosis => cell.tried.as_ref().map_or(String::new(), trying_words),
+        Purpose::Soak => match cell.load.rate_per_s() {
+            Some(rate) if rate > 1.0 => format!("{} requests/s, in cycles", number(rate)),
+            _ => "hardly any load, in cycles between these".to_owned(),
+        },
         Purpose::Said(text) => text.clone(),
     }
 }

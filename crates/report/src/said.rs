@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use model::{
     Analysis, Calibration, CellAnalysis, CellProfile, ClaimAnalysis, CompareAnalysis, ComparedCell, Diagnosed,
-    Diagnosis, Died, Difference, Excluded, Finding, InvariantCheck, MarkNote, NoProfile, NotServed, Open, Reason,
-    RelativeRate, RepeatedBlock, Rotated, SessionAnalysis, Suspicion, Tried, Unexplained, Validity, VoidTrial,
+    Diagnosis, Died, Difference, Excluded, Finding, InvariantCheck, KeptTrend, LatencyCourse, MarkNote, NoProfile,
+    NotServed, Open, Reason, RelativeRate, RepeatedBlock, Rotated, RuleResult, SessionAnalysis, Soak, Suspicion, Tried,
+    Unexplained, Validity, VoidTrial,
 };
 use serde::Serialize;
 
@@ -17,6 +18,7 @@ use crate::mark_words::note_words;
 use crate::ordered_json::Json;
 use crate::profile_words::no_profile_words;
 use crate::reason_words::{breach_words, not_served, reason_words, why_words};
+use crate::soak_words;
 use crate::suspect_words;
 use crate::suspicion_words::suspicion_words;
 use crate::to_json;
@@ -61,6 +63,9 @@ sentences! {
     Excluded => suspect_words::excluded,
     Open => suspect_words::open,
     Unexplained => suspect_words::unexplained,
+    KeptTrend => soak_words::title,
+    LatencyCourse => soak_words::latency,
+    RuleResult => soak_words::rule,
     Tried => |tried: &Tried| diagnosis_words::trying_words(&tried.trying),
 }
 
@@ -97,6 +102,10 @@ parts! {
         launches
     }
     Diagnosis { findings, excluded, open, unexplained, tried; schema, question, title, environment, ended, elapsed_s }
+    Soak {
+        trends, latencies, rules;
+        schema, question, title, environment, ended, elapsed_s, most_per_s, rate_per_s, growers, died, cycles
+    }
     CellProfile { no_profile; by, launches, samples, share, functions }
     SessionAnalysis { repeated, marks; itself, cpus }
     VoidTrial { reason; id, arm, block, twin, levels }

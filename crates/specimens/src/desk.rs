@@ -46,7 +46,20 @@ pub(crate) struct Desk {
     stall: Stall,
     stall_for: Duration,
     pub(crate) idleness: Idleness,
+    /// What [`Kind::Leaking`] has kept, of which size each is, and of how many requests.
+    kept: Vec<Box<[u8]>>,
+    keep: (usize, usize),
     lingering: VecDeque<(u64, Ticket)>,
+}
+
+/// How many bytes are kept of a request, and of how many requests.
+fn keep(settings: &Settings) -> (usize, usize) {
+    let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    match settings {
+        Settings { kind: Kind::Leaking, keep_of: 0, .. } => (size(settings.keep), usize::MAX),
+        Settings { kind: Kind::Leaking, .. } => (size(settings.keep), size(settings.keep_of)),
+        _ => (0, 0),
+    }
 }
 
 impl Desk {
@@ -62,6 +75,8 @@ impl Desk {
             stall: if settings.kind == Kind::Stall { Stall::Unarmed(stall_at) } else { Stall::Never },
             stall_for: settings.stall_for,
             idleness: Idleness::new(settings),
+            kept: Vec::new(),
+            keep: keep(settings),
             lingering: VecDeque::new(),
         }
     }
@@ -187,6 +202,11 @@ impl Desk {
     fn act(&mut self, conn: &mut Conn, job: Job) {
         if job.page.counted() {
             self.idleness.work();
+            let (bytes, of) = self.keep;
+            if self.kept.len() < of {
+                // Zeroes would be pages that nobody has touched.
+                self.kept.push(vec![1; bytes].into_boxed_slice());
+            }
             let action = self.outcomes.next();
             self.perform(conn, job, action);
         } else {

@@ -55,6 +55,10 @@ pub enum Kind {
     IdleTimeout,
     /// The handler delay for some requests, none for the others.
     LateReplies,
+    /// Memory that is kept of each request.
+    Leaking,
+    /// Connections that clients closed and it does not.
+    Unclosed,
     /// No defect, and every endpoint of targets/CONTRACT.md.
     Contract,
     /// The contract, but for `/hash`: the digest of the first nonce stands for all.
@@ -69,7 +73,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of declaration.
-    pub const ALL: [Kind; 29] = [
+    pub const ALL: [Kind; 31] = [
         Kind::Clean,
         Kind::Serialised,
         Kind::Pool,
@@ -94,6 +98,8 @@ impl Kind {
         Kind::SlowAfterIdle,
         Kind::IdleTimeout,
         Kind::LateReplies,
+        Kind::Leaking,
+        Kind::Unclosed,
         Kind::Contract,
         Kind::CachedReply,
         Kind::SkippedDelay,
@@ -128,6 +134,8 @@ impl Kind {
             Kind::SlowAfterIdle => "slow-after-idle",
             Kind::IdleTimeout => "idle-timeout",
             Kind::LateReplies => "late-replies",
+            Kind::Leaking => "leaking",
+            Kind::Unclosed => "unclosed",
             Kind::Contract => "contract",
             Kind::CachedReply => "cached-reply",
             Kind::SkippedDelay => "skipped-delay",
@@ -168,6 +176,8 @@ impl Kind {
             Kind::SlowAfterIdle => "does three times the WORK for IDLE_FOR after nobody asked for that long",
             Kind::IdleTimeout => "closes connections that nobody used for IDLE_FOR",
             Kind::LateReplies => "every EVERY-th request has the HANDLER_DELAY, the others have none",
+            Kind::Leaking => "keeps KEEP bytes of each request, of the first KEEP_OF ones (0: of all)",
+            Kind::Unclosed => "never closes every EVERY-th connection that its client has closed",
             Kind::Contract => "keeps the contract of the targets",
             Kind::CachedReply => "keeps the contract but for /hash: the first digest for each n serves all nonces",
             Kind::SkippedDelay => "keeps the contract, but waits only for a request that is alone",
@@ -186,7 +196,7 @@ impl Kind {
         Some(match self {
             Kind::Clean | Kind::Serialised | Kind::Pool | Kind::Stall | Kind::Mixed => return None,
             Kind::Deferred | Kind::Restless | Kind::SlowAfterIdle => return None,
-            Kind::IdleTimeout | Kind::LateReplies => return None,
+            Kind::IdleTimeout | Kind::LateReplies | Kind::Leaking | Kind::Unclosed => return None,
             Kind::Contract | Kind::CachedReply | Kind::SkippedDelay | Kind::SkippedPasses | Kind::WrongType => {
                 return None;
             }

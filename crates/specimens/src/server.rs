@@ -52,6 +52,8 @@ pub(crate) struct EventLoop {
     accepted: u64,
     nodelay: bool,
     accept_from: Option<u64>,
+    /// Every how-many-th connection is left open that its client closed, and how many these were so far.
+    left_open: Option<(u64, u64)>,
     /// How long a connection may go unused, and when that is looked at next; nanoseconds.
     unused: Option<(u64, u64)>,
     desk: Desk,
@@ -75,6 +77,7 @@ impl EventLoop {
             accepted: 0,
             nodelay: settings.kind != Kind::SplitReply,
             accept_from: None,
+            left_open: (settings.kind == Kind::Unclosed).then_some((settings.every.max(1), 0)),
             unused: (settings.kind == Kind::IdleTimeout).then(|| (clock::nanos(settings.idle_for), 0)),
             desk: Desk::new(settings, log),
             buffer: vec![0; READ],
@@ -194,7 +197,7 @@ impl EventLoop {
         let ticket = conn.ticket;
         let count = if conn.interest.contains(EventFlags::IN) && flags != EventFlags::OUT {
             match recv(&*conn, &mut self.buffer[..], RecvFlags::empty()) {
-                Ok((0, _)) => return self.close(ticket),
+                Ok((0, _)) => return self.hung_up(ticket),
                 Ok((count, _)) => {
                     conn.heard_at = clock::now();
                     count
@@ -224,6 +227,20 @@ impl EventLoop {
         if fate == Fate::Close || epoll::modify(&self.epoll, &*conn, data, interest).is_err() {
             self.close(ticket);
         }
+    }
+
+    /// Its client has closed it.
+    fn hung_up(&mut self, ticket: Ticket) {
+        if let Some((every, hung_up)) = &mut self.left_open {
+            *hung_up += 1;
+            if hung_up.is_multiple_of(*every)
+                && let Some(conn) = self.conns.get_mut(ticket)
+                && epoll::delete(&self.epoll, &*conn).is_ok()
+            {
+                return;
+            }
+        }
+        self.close(ticket);
     }
 
     fn close(&mut self, ticket: Ticket) {

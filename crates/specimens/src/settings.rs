@@ -23,12 +23,16 @@ pub struct Settings {
     /// For [`Kind::Stall`]: how long it lasts.
     pub stall_for: Duration,
     /// Every how-many-th request shows the defect (1 = all), for kinds whose defect is one of single
-    /// requests, and has the delay of [`Kind::LateReplies`]; 0 is taken as 1.
+    /// requests; is how many-th connection [`Kind::Unclosed`] leaves open; and has the delay of [`Kind::LateReplies`]; 0 is taken as 1.
     pub every: u64,
     /// What the outcomes of [`Kind::Mixed`] are drawn from.
     pub seed: u64,
     /// Rounds of computing for each counted request: a known dial of CPU per request. A round is some nanoseconds.
     pub work: u64,
+    /// For [`Kind::Leaking`]: how many bytes of a counted request it keeps.
+    pub keep: u64,
+    /// For [`Kind::Leaking`]: of how many requests, the first ones; 0 is of all.
+    pub keep_of: u64,
     /// How long nobody asks before [`Kind::Deferred`] does what it put off, [`Kind::SlowAfterIdle`] is slow, and
     /// [`Kind::IdleTimeout`] closes connections.
     pub idle_for: Duration,
@@ -39,7 +43,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The defaults: 4 workers, every 10th request, a stall of 1 s after 1 s, seed 1, idle after 1 s. There is no
+    /// The defaults: 4 workers, every 10th request, a stall of 1 s after 1 s, seed 1, 512 bytes kept, idle after 1 s. There is no
     /// handler delay, except 10 ms for [`Kind::Serialised`], [`Kind::Pool`] and [`Kind::LateReplies`], and no work, except
     /// 10,000 rounds for [`Kind::Deferred`], idle after 50 ms, and [`Kind::SlowAfterIdle`], idle after 100 ms: they have no defect without.
     pub fn new(kind: Kind) -> Self {
@@ -62,6 +66,8 @@ impl Settings {
             every: 10,
             seed: 1,
             work,
+            keep: 512,
+            keep_of: 0,
             idle_for,
             data_file: None,
             admin_port: None,
@@ -69,7 +75,7 @@ impl Settings {
     }
 
     /// The defaults, overridden by the environment variables `HANDLER_DELAY`, `WORKERS`, `STALL_AT`,
-    /// `STALL_FOR`, `EVERY`, `SEED`, `WORK`, `IDLE_FOR`, `DATA_FILE` and `ADMIN_PORT` where they are set.
+    /// `STALL_FOR`, `EVERY`, `SEED`, `WORK`, `KEEP`, `KEEP_OF`, `IDLE_FOR`, `DATA_FILE` and `ADMIN_PORT` where they are set.
     ///
     /// Durations are a whole number and a unit: `10ms`, `1s`, `1500us`, `800ns`; at most a day.
     ///
@@ -90,6 +96,8 @@ impl Settings {
         override_with(&mut settings.every, read("EVERY"), Given::every)?;
         override_with(&mut settings.seed, read("SEED"), Given::number)?;
         override_with(&mut settings.work, read("WORK"), Given::number)?;
+        override_with(&mut settings.keep, read("KEEP"), Given::number)?;
+        override_with(&mut settings.keep_of, read("KEEP_OF"), Given::number)?;
         override_with(&mut settings.idle_for, read("IDLE_FOR"), Given::duration)?;
         settings.data_file = lookup("DATA_FILE").filter(|path| !path.is_empty()).map(PathBuf::from);
         override_with(&mut settings.admin_port, read("ADMIN_PORT"), Given::port)?;
@@ -213,6 +221,8 @@ mod tests {
             ("EVERY", "3"),
             ("SEED", "18446744073709551615"),
             ("WORK", "2500"),
+            ("KEEP", "4096"),
+            ("KEEP_OF", "9"),
             ("IDLE_FOR", "70ms"),
             ("DATA_FILE", "/a/b"),
             ("ADMIN_PORT", "8081"),
@@ -226,6 +236,8 @@ mod tests {
             every: 3,
             seed: u64::MAX,
             work: 2500,
+            keep: 4096,
+            keep_of: 9,
             idle_for: Duration::from_millis(70),
             data_file: Some("/a/b".into()),
             admin_port: Some(8081),

@@ -1,9 +1,7 @@
-use std::path::PathBuf;
-
 use clap::Args;
 
+use super::OneServerArgs;
 use super::values::{duration, path, positive_duration, positive_rate, window};
-use super::{GeneratorArgs, RequestArgs, ShownArgs};
 
 const DIAGNOSE_EXAMPLES: &str = "\
 Examples:
@@ -34,18 +32,6 @@ pub(crate) struct DiagnoseArgs {
     #[arg(value_name = "URL|TARGET", required_unless_present = "run", conflicts_with = "run")]
     pub(crate) target: Option<String>,
 
-    /// The command that launches the server, without a shell
-    #[arg(long, value_name = "COMMAND")]
-    pub(crate) run: Option<String>,
-
-    /// The command that builds it
-    #[arg(long, value_name = "COMMAND", requires = "run")]
-    pub(crate) build: Option<String>,
-
-    /// Path to request [default: /; of a target /rest/hello]
-    #[arg(long, value_name = "PATH", value_parser = path)]
-    pub(crate) path: Option<String>,
-
     /// Another path, asked for by GET: does a limit hold for both together or for each?
     #[arg(long, value_name = "PATH", value_parser = path)]
     pub(crate) other: Option<String>,
@@ -53,9 +39,6 @@ pub(crate) struct DiagnoseArgs {
     /// A path that costs the server much, asked for by GET: do others wait for it?
     #[arg(long, value_name = "PATH", value_parser = path)]
     pub(crate) heavy: Option<String>,
-
-    #[command(flatten)]
-    pub(crate) request: RequestArgs,
 
     /// Of a URL: no more than so many requests a second [default: 60]
     #[arg(short = 'R', long, value_name = "PER_SECOND", allow_negative_numbers = true, value_parser = positive_rate)]
@@ -69,14 +52,6 @@ pub(crate) struct DiagnoseArgs {
     #[arg(long, conflicts_with = "run")]
     pub(crate) other_host: bool,
 
-    /// Path that is asked for until it answers 2xx or 3xx: then the server is ready [default: as in `bourdon compare`]
-    #[arg(long, value_name = "PATH", value_parser = path)]
-    pub(crate) ready: Option<String>,
-
-    /// Environment variable of the server; may be repeated
-    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
-    pub(crate) set: Vec<(String, String)>,
-
     /// How long all of it may take at most
     #[arg(long, value_name = "TIME", default_value = "3m", allow_hyphen_values = true, value_parser = positive_duration)]
     pub(crate) within: u64,
@@ -89,32 +64,10 @@ pub(crate) struct DiagnoseArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = duration)]
     pub(crate) warm_up: Option<u64>,
 
-    /// The status a good reply has [default: 200; of another method than GET any 2xx or 3xx]
-    #[arg(long, value_name = "STATUS", value_parser = clap::value_parser!(u16).range(100..=599))]
-    pub(crate) expect_status: Option<u16>,
-
-    /// Seed of arrivals [default: a new one]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
-    pub(crate) seed: Option<u64>,
-
-    /// Where the launches are recorded
-    #[arg(long, value_name = "FOLDER", default_value = "runs")]
-    pub(crate) runs: PathBuf,
-
     /// Exit with 1 when a fault was proved
     #[arg(long)]
     pub(crate) gate: bool,
 
     #[command(flatten)]
-    pub(crate) generator: GeneratorArgs,
-
-    #[command(flatten)]
-    pub(crate) shown: ShownArgs,
-}
-
-fn setting(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("write NAME=VALUE".to_owned()),
-    }
+    pub(crate) server: OneServerArgs,
 }

@@ -3,7 +3,9 @@ mod compare;
 mod diagnose;
 mod generator;
 mod load;
+mod one_server;
 mod request;
+mod soak;
 mod values;
 
 use std::ffi::OsString;
@@ -19,7 +21,9 @@ pub(crate) use compare::CompareArgs;
 pub(crate) use diagnose::DiagnoseArgs;
 pub(crate) use generator::GeneratorArgs;
 pub(crate) use load::{ArrivalsArg, LoadArgs, LoadFormat};
+pub(crate) use one_server::OneServerArgs;
 pub(crate) use request::RequestArgs;
+pub(crate) use soak::SoakArgs;
 use values::share;
 pub(crate) use values::{at_least_one, positive_duration, seed};
 
@@ -53,6 +57,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// What is wrong with this server, and what proves it?
     Diagnose(DiagnoseArgs),
+    /// Does this server stay as it is for hours, or does anything grow?
+    Soak(SoakArgs),
     /// Make a site of recorded runs: their verdicts, and the page of each
     Site(SiteArgs),
     /// Check somebody else's figures: which of them cannot be true together

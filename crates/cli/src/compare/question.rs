@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use model::{
-    Arrivals, Draft, Extent, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation, RevisionContent, Target, TargetTls,
-    Trust,
+    Arrivals, Draft, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation, RevisionContent, Target, TargetTls, Trust,
 };
 use report::format::times;
 
@@ -134,17 +133,10 @@ fn load(args: &CompareArgs) -> Result<Load, Failure> {
     // What a POST is answered with differs from one server to the next.
     let usual = (request.method == "GET").then_some(OK);
     let closed_or_open = |rate_per_s| LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant };
-    Ok(Load {
-        mix: Mix::one(request, ReplyExpectation { status: args.expect_status.or(usual), body }),
-        model: args.rate.map_or(LoadModel::Closed, closed_or_open),
-        connections: args.connections(),
-        pipeline: 1,
-        keep_alive: true,
-        timeout_ns: None,
-        network_delay_ns: 0,
-        warm_up_ns: args.warm_up.unwrap_or(WARM_UP_NS),
-        extent: Extent::Window(args.duration.unwrap_or(WINDOW_NS)),
-    })
+    let mix = Mix::one(request, ReplyExpectation { status: args.expect_status.or(usual), body });
+    let (warm_up_ns, window_ns) = (args.warm_up.unwrap_or(WARM_UP_NS), args.duration.unwrap_or(WINDOW_NS));
+    let load = Load::closed(mix, args.connections(), warm_up_ns, window_ns);
+    Ok(Load { model: args.rate.map_or(LoadModel::Closed, closed_or_open), ..load })
 }
 
 /// How both serve TLS; none where they do not.

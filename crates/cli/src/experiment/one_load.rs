@@ -100,6 +100,7 @@ impl OneLoad<'_> {
             claims: Vec::new(),
             comparison: None,
             diagnosis: None,
+            soak: None,
         }
     }
 }

@@ -90,6 +90,7 @@ fn read(source: &Source, options: &Options) -> Read<Draft> {
         claims: Vec::new(),
         comparison: None,
         diagnosis: None,
+        soak: None,
     };
     plan.repeats = experiment.form(options.quick).repeats.unwrap_or(plan.blocks.max / BLOCKS_TO_A_REPEAT);
     experiment.quick.check(&plan.cells)?;

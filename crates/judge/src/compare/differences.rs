@@ -108,6 +108,7 @@ fn of_plan(run: Run<'_>) -> Vec<Said> {
         claims: _,
         comparison: _,
         diagnosis: _,
+        soak: _,
     } = &**run.plan;
     vec![
         said(Aspect::TargetCpus, AspectValue::Cpus(target_cpus.clone())),

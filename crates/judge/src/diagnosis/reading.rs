@@ -162,6 +162,12 @@ impl<'a> Reading<'a> {
         self.observed().map_or(0.0, |seen| (seen.host.steal_share + seen.host.others_share) * f64::from(seen.host.cpus))
     }
 
+    /// Threads that waited for a CPU at any moment, as a mean: others had it, or a quota was used up.
+    pub(super) fn waited_for_cpu(&self) -> f64 {
+        let waited = |seen: &Observation| Some(seen.cpu_wait_s? / seen.window_s).filter(|threads| threads.is_finite());
+        self.observed().and_then(waited).unwrap_or(0.0)
+    }
+
     /// The times in which nothing was answered that lie within the window and are not the generator's own.
     pub(super) fn stalls(&self) -> Vec<&'a Silence> {
         // Of a server whose replies are long in coming, silences are its way.

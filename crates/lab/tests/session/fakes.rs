@@ -225,6 +225,7 @@ pub(crate) fn draft(blocks: u32) -> Draft {
         claims: vec![],
         comparison: None,
         diagnosis: None,
+        soak: None,
     }
 }
 

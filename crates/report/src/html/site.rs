@@ -12,7 +12,7 @@ use crate::conditions::Conditions;
 use crate::page::Tint;
 use crate::picture::KEPT;
 use crate::rows::groups;
-use crate::{answer, asked_words, bad, compare_answer, compare_words, diagnosis_words, words};
+use crate::{answer, asked_words, bad, compare_answer, compare_words, diagnosis_words, soak_words, words};
 
 /// The index as a page of a run names it.
 pub(super) const INDEX: &str = "../../index.html";
@@ -69,6 +69,7 @@ fn environment(judged: &Judged) -> &Environment {
         Judged::Run(analysis) => &analysis.environment,
         Judged::Comparison(analysis) => &analysis.environment,
         Judged::Diagnosis(diagnosis) => &diagnosis.environment,
+        Judged::Soak(soak) => &soak.environment,
     }
 }
 
@@ -88,6 +89,7 @@ fn said(judged: &Judged) -> (String, (Tint, String)) {
             (question(analysis), answer)
         }
         Judged::Diagnosis(diagnosis) => (diagnosis.question.clone(), diagnosis_words::answer(diagnosis)),
+        Judged::Soak(soak) => (soak.question.clone(), soak_words::answer(soak)),
     }
 }
 
@@ -95,7 +97,7 @@ fn load(judged: &Judged) -> Option<String> {
     match judged {
         Judged::Run(analysis) => asked_words::load(analysis.cells.iter()),
         Judged::Comparison(analysis) => asked_words::load(analysis.cells.iter().map(|of| &of.cell)),
-        Judged::Diagnosis(_) => None,
+        Judged::Diagnosis(_) | Judged::Soak(_) => None,
     }
 }
 

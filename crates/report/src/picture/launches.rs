@@ -24,7 +24,7 @@ pub fn pictures_of_launches(judged: &Judged, timelines: &[Timeline]) -> Vec<Pict
             let tables = rows_of_run(&groups(analysis, &Conditions::of(analysis)));
             draw(&tables, timelines, &analysis.void_trials, &words::header(analysis).join(" · "))
         }
-        Judged::Diagnosis(_) => Vec::new(),
+        Judged::Diagnosis(_) | Judged::Soak(_) => Vec::new(),
         Judged::Comparison(analysis) => {
             let tables = rows_of_comparison(analysis);
             draw(&tables, timelines, &analysis.void_trials, &compare_words::header(analysis).join(" · "))

@@ -115,7 +115,7 @@ pub fn pictures(judged: &Judged) -> Vec<Picture> {
     match judged {
         Judged::Run(analysis) => of_run(analysis),
         Judged::Comparison(analysis) => of_comparison(analysis),
-        Judged::Diagnosis(_) => Vec::new(),
+        Judged::Diagnosis(_) | Judged::Soak(_) => Vec::new(),
     }
 }
 

@@ -110,6 +110,7 @@ pub(crate) fn draft(name: &str, question: &str, factors: &[&str], cells: Vec<Cel
         claims: Vec::new(),
         comparison: None,
         diagnosis: None,
+        soak: None,
     }
 }
 

@@ -1,0 +1,106 @@
+//! Asks a target's runtime, between two loads, what is alive on its heap. It is made to collect first, which nobody waits for then.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use model::{LiveHeap, ProcessEnd};
+use observe::{JvmCollections, ProcSource, go_heap, jvm_collections, jvm_heap};
+use reaper::{Ended, Question, ask};
+
+use crate::client::{Answer, Client, Probe};
+use crate::launch::Running;
+use crate::tls::Place;
+
+/// How long a runtime may take to count: a large heap takes seconds to collect.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Largest answer that is taken.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
+
+/// Where a Go program that imports `net/http/pprof` tells of its heap, after a collection, in text.
+const GO_HEAP: &str = "/debug/pprof/heap?gc=1&debug=1";
+
+/// What `jcmd` is asked. The histogram collects: counting before and after leaves that out.
+const COUNTERS: &str = "PerfCounter.print";
+const HISTOGRAM: &str = "GC.class_histogram";
+
+/// The name of the program that is a JVM.
+const JAVA: &str = "java";
+
+/// Who counts a target's heap; none where nobody does.
+pub(crate) struct HeapCounter<'a> {
+    executable: &'a Path,
+    by: Option<By>,
+}
+
+enum By {
+    /// A JVM's process, and the `jcmd` that lies beside its `java`.
+    Jvm { pid: u32, jcmd: PathBuf, before: Option<JvmCollections> },
+    /// Where Go tells.
+    Go(SocketAddr),
+}
+
+/// Whether one of a target's processes is a JVM.
+pub(crate) fn has_jvm(running: &dyn Running) -> bool {
+    jvm(running).is_some()
+}
+
+fn jvm(running: &dyn Running) -> Option<(u32, PathBuf)> {
+    let all = observe::programs(running.family()?.root_pid, &ProcSource::default());
+    all.into_iter().find(|(_, program)| program.file_name().is_some_and(|name| name == JAVA))
+}
+
+impl<'a> HeapCounter<'a> {
+    /// Finds who counts. `executable` is the running one, under whose reaper `jcmd` runs.
+    pub(crate) fn of(running: &dyn Running, executable: &'a Path) -> Self {
+        let by =
+            match jvm(running) {
+                Some((pid, java)) => Some(java.with_file_name("jcmd"))
+                    .filter(|jcmd| jcmd.is_file())
+                    .map(|jcmd| By::Jvm { pid, jcmd, before: None }),
+                None if running.family().is_none() || running.tls().is_some() => None,
+                None => {
+                    let places = running.admin_address().into_iter().chain([running.address()]);
+                    places.into_iter().find(|at| ask_go(*at).is_some()).map(By::Go)
+                }
+            };
+        Self { executable, by }
+    }
+
+    /// What is alive now, and how often the target collected since the count before; none where it does not say.
+    pub(crate) fn count(&mut self, stop: &AtomicBool) -> Option<LiveHeap> {
+        match self.by.as_mut()? {
+            By::Go(at) => ask_go(*at),
+            By::Jvm { pid, jcmd, before } => {
+                let ask = |what| run(self.executable, jcmd, *pid, what, stop);
+                let now = ask(COUNTERS).as_deref().and_then(jvm_collections);
+                let heap = jvm_heap(&ask(HISTOGRAM)?)?;
+                let collections = now.zip(before.as_ref()).map(|(now, before)| now.since(before));
+                *before = ask(COUNTERS).as_deref().and_then(jvm_collections);
+                Some(LiveHeap { collections, ..heap })
+            }
+        }
+    }
+}
+
+/// What `jcmd` says; none where it fails.
+fn run(executable: &Path, jcmd: &Path, pid: u32, what: &str, stop: &AtomicBool) -> Option<String> {
+    let command = vec![jcmd.into(), pid.to_string().into(), OsString::from(what)];
+    let question = Question { executable, command, within: Some(PATIENCE), stop: Some(stop) };
+    let mut said = Vec::new();
+    let answer = ask(question, |_| {}, &mut |bytes| {
+        let room = MOST_BYTES.saturating_sub(said.len());
+        said.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    });
+    matches!(answer.ok()?.ended, Ended::Ran(ProcessEnd::Exited(0))).then(|| String::from_utf8_lossy(&said).into_owned())
+}
+
+fn ask_go(at: SocketAddr) -> Option<LiveHeap> {
+    let place = Place::plain(at);
+    let answer = Client::new(&place, PATIENCE, MOST_BYTES).ask(&Probe { path: GO_HEAP, ..Probe::default() });
+    let answer = answer.ok().filter(Answer::is_success)?;
+    go_heap(str::from_utf8(&answer.body).ok()?)
+}
