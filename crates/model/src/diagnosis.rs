@@ -302,6 +302,17 @@ pub enum Unexplained {
         /// The 99th percentile, µs.
         p99_us: f64,
     },
+    /// Its threads wait for a CPU although it uses less than it might and others use little: a quota is used up.
+    Starved {
+        /// Under which load.
+        under: Experiment,
+        /// CPUs that it used.
+        cpus_used: f64,
+        /// CPUs that it might use.
+        cpus: u32,
+        /// Threads that waited for one at any moment, as a mean.
+        waited: f64,
+    },
     /// Replies take longer the longer it is asked.
     Slowing {
         /// The mean service time in the first half of a load, µs.

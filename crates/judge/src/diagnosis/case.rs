@@ -17,7 +17,7 @@ pub(super) struct Case<'a> {
     /// How the server is asked.
     pub(super) base: &'a CellPlan,
     pub(super) readings: Vec<Reading<'a>>,
-    /// Whether its command starts a JVM.
+    /// Whether it is a JVM, by what was seen of it or by its command.
     pub(super) jvm: bool,
     /// Seconds that all of it took so far.
     pub(super) spent_s: f64,
@@ -37,7 +37,9 @@ impl<'a> Case<'a> {
         let names_java = |word: &String| Path::new(word).file_name().is_some_and(|name| name == "java");
         let jvm = plan.targets.iter().any(|target| target.launch.run.iter().any(names_java));
         let spent_s = trials.iter().filter_map(taken_s).sum();
-        Some(Case { asked, base, readings: trials.iter().enumerate().filter_map(reading).collect(), jvm, spent_s })
+        let readings: Vec<Reading<'_>> = trials.iter().enumerate().filter_map(reading).collect();
+        let jvm = jvm || readings.iter().any(Reading::is_jvm);
+        Some(Case { asked, base, readings, jvm, spent_s })
     }
 
     /// Whether an experiment may be made: a server that runs already is sent no more than was said.

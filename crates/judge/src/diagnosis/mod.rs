@@ -25,7 +25,10 @@ use crate::thresholds::CONFIDENCE;
 use case::Case;
 use proof::{Examined, Stands};
 use reading::Reading;
-use thresholds::{LIMITED, LONG_TAIL, LONG_TAIL_US, MOST_ATTEMPTS, MOST_DEATHS, SLOWING, SUSPECTED};
+use thresholds::{
+    LIMITED, LONG_TAIL, LONG_TAIL_US, MOST_ATTEMPTS, MOST_DEATHS, SLOWING, SUSPECTED, TAKEN_BY_OTHERS, USES_ALL,
+    WAITS_FOR_CPU,
+};
 
 /// Asks for the experiment that tells most in its time, until a suspect is all but certain; then for those that prove it.
 #[derive(Debug, Clone)]
@@ -255,8 +258,23 @@ fn places(case: &Case<'_>, by: &[&Reading<'_>]) -> Vec<usize> {
     (0..case.readings.len()).filter(|at| is_of(&case.readings[*at])).collect()
 }
 
-/// What a steady load shows that no finding explains.
+/// What a load shows that no finding explains.
 fn unexplained(case: &Case<'_>, findings: &[Diagnosed]) -> Vec<Unexplained> {
+    let starved = case.counting().filter_map(starved).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, starved)| starved);
+    starved.into_iter().chain(of_a_steady_load(case, findings)).collect()
+}
+
+/// Whether its threads waited for a CPU that nobody else used, and for how many of them at a time.
+fn starved(reading: &Reading<'_>) -> Option<(f64, Unexplained)> {
+    let (cpus_used, cpus) = (reading.cpus_used()?, reading.cpus_allowed()?);
+    let waited = reading.waited_for_cpu();
+    let lacks =
+        waited >= WAITS_FOR_CPU && cpus_used < USES_ALL * f64::from(cpus) && reading.cpus_taken() < TAKEN_BY_OTHERS;
+    lacks.then(|| (waited, Unexplained::Starved { under: reading.experiment(), cpus_used, cpus, waited }))
+}
+
+/// What a steady load shows that no finding explains.
+fn of_a_steady_load(case: &Case<'_>, findings: &[Diagnosed]) -> Vec<Unexplained> {
     let explains =
         |found: &Diagnosed| !matches!(found.fault, ServerFault::Growth { .. } | ServerFault::Failures { .. });
     let steady = |reading: &&Reading<'_>| matches!(reading.experiment(), Experiment::Steady { rate_per_s, .. } if rate_per_s > 1.0);

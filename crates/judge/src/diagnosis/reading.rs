@@ -162,6 +162,16 @@ impl<'a> Reading<'a> {
         self.observed().map_or(0.0, |seen| (seen.host.steal_share + seen.host.others_share) * f64::from(seen.host.cpus))
     }
 
+    /// CPUs that the server may use.
+    pub(super) fn cpus_allowed(&self) -> Option<u32> {
+        self.observed().map(|seen| seen.cpus).filter(|cpus| *cpus > 0)
+    }
+
+    /// Whether one of its processes was seen to be a JVM.
+    pub(super) fn is_jvm(&self) -> bool {
+        self.observed().is_some_and(|seen| seen.jvm)
+    }
+
     /// Threads that waited for a CPU at any moment, as a mean: others had it, or a quota was used up.
     pub(super) fn waited_for_cpu(&self) -> f64 {
         let waited = |seen: &Observation| Some(seen.cpu_wait_s? / seen.window_s).filter(|threads| threads.is_finite());
