@@ -17,6 +17,9 @@ use crate::tls::Place;
 /// How long a runtime may take to count: a large heap takes seconds to collect.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How long one may take that was never seen to.
+const FIRST_PATIENCE: Duration = Duration::from_secs(10);
+
 /// Largest answer that is taken.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
 
@@ -49,8 +52,13 @@ pub(crate) fn has_jvm(running: &dyn Running) -> bool {
 }
 
 fn jvm(running: &dyn Running) -> Option<(u32, PathBuf)> {
-    let all = observe::programs(running.family()?.root_pid, &ProcSource::default());
-    all.into_iter().find(|(_, program)| program.file_name().is_some_and(|name| name == JAVA))
+    let proc = ProcSource::default();
+    let all = observe::programs(running.family()?.root_pid, &proc).into_iter();
+    let mut all = all.filter(|(_, program)| program.file_name().is_some_and(|name| name == JAVA));
+    // What builds or starts a server may be one, too: that which listens is the last of those below which something does.
+    let port = running.address().port();
+    let listens = |pid: u32| observe::listening(pid, &proc).iter().any(|at| at.port() == port);
+    all.clone().rfind(|(pid, _)| listens(*pid)).or_else(|| all.next())
 }
 
 impl<'a> HeapCounter<'a> {
@@ -64,7 +72,7 @@ impl<'a> HeapCounter<'a> {
                 None if running.family().is_none() || running.tls().is_some() => None,
                 None => {
                     let places = running.admin_address().into_iter().chain([running.address()]);
-                    places.into_iter().find(|at| ask_go(*at).is_some()).map(By::Go)
+                    places.into_iter().find(|at| ask_go(*at, FIRST_PATIENCE).is_some()).map(By::Go)
                 }
             };
         Self { executable, by }
@@ -73,14 +81,14 @@ impl<'a> HeapCounter<'a> {
     /// What is alive now, and how often the target collected since the count before; none where it does not say.
     pub(crate) fn count(&mut self, stop: &AtomicBool) -> Option<LiveHeap> {
         match self.by.as_mut()? {
-            By::Go(at) => ask_go(*at),
+            By::Go(at) => ask_go(*at, PATIENCE),
             By::Jvm { pid, jcmd, before } => {
                 let ask = |what| run(self.executable, jcmd, *pid, what, stop);
                 let now = ask(COUNTERS).as_deref().and_then(jvm_collections);
-                let heap = jvm_heap(&ask(HISTOGRAM)?)?;
+                let counted = ask(HISTOGRAM).as_deref().and_then(jvm_heap);
                 let collections = now.zip(before.as_ref()).map(|(now, before)| now.since(before));
                 *before = ask(COUNTERS).as_deref().and_then(jvm_collections);
-                Some(LiveHeap { collections, ..heap })
+                counted.map(|heap| LiveHeap { collections, ..heap })
             }
         }
     }
@@ -98,9 +106,9 @@ fn run(executable: &Path, jcmd: &Path, pid: u32, what: &str, stop: &AtomicBool) 
     matches!(answer.ok()?.ended, Ended::Ran(ProcessEnd::Exited(0))).then(|| String::from_utf8_lossy(&said).into_owned())
 }
 
-fn ask_go(at: SocketAddr) -> Option<LiveHeap> {
+fn ask_go(at: SocketAddr, within: Duration) -> Option<LiveHeap> {
     let place = Place::plain(at);
-    let answer = Client::new(&place, PATIENCE, MOST_BYTES).ask(&Probe { path: GO_HEAP, ..Probe::default() });
+    let answer = Client::new(&place, within, MOST_BYTES).ask(&Probe { path: GO_HEAP, ..Probe::default() });
     let answer = answer.ok().filter(Answer::is_success)?;
     go_heap(str::from_utf8(&answer.body).ok()?)
 }

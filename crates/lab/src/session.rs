@@ -204,7 +204,7 @@ impl Session<'_> {
             return Ok(true);
         }
         let output = self.folder.output_of(&specs.first().map(TrialSpec::id).unwrap_or_default());
-        let mut telling = Telling::new(self.folder, on_event, begun);
+        let mut telling = Telling::new(self.folder, on_event, begun, stop);
         let made = run_launch(&plan, specs, tools, &output, stop, &mut |told| telling.tell(told));
         for record in telling.into_kept()? {
             planner.take(&record);
@@ -235,7 +235,7 @@ impl Session<'_> {
         };
         let launches: Vec<Launching> = together.trials.iter().map(launching).collect();
         let begun = self.begun(&*planner, launches.len());
-        let mut telling = Telling::new(self.folder, on_event, begun);
+        let mut telling = Telling::new(self.folder, on_event, begun, stop);
         let made = run_together(&plan, &launches, &together.turns, tools, stop, &mut |told| telling.tell(told));
         self.keep(planner, made, broken, on_event)
     }
@@ -317,13 +317,15 @@ struct Telling<'a> {
     folder: &'a mut RunFolder,
     on_event: &'a mut dyn FnMut(&Event),
     begun: Begun,
+    /// Ends the launch.
+    stop: &'a AtomicBool,
     /// What was recorded while its launch went on, or why it cannot be.
     kept: Result<Vec<TrialRecord>, LabError>,
 }
 
 impl<'a> Telling<'a> {
-    fn new(folder: &'a mut RunFolder, on_event: &'a mut dyn FnMut(&Event), begun: Begun) -> Self {
-        Telling { folder, on_event, begun, kept: Ok(Vec::new()) }
+    fn new(folder: &'a mut RunFolder, on_event: &'a mut dyn FnMut(&Event), begun: Begun, stop: &'a AtomicBool) -> Self {
+        Telling { folder, on_event, begun, stop, kept: Ok(Vec::new()) }
     }
 
     /// What was recorded while its launch went on.
@@ -337,7 +339,11 @@ impl<'a> Telling<'a> {
         let written = self.folder.keep(&trial.record.id, &trial.kept);
         match written.and_then(|()| append(self.folder, &trial.record, self.on_event)) {
             Ok(()) => kept.push(trial.record),
-            Err(error) => self.kept = Err(error),
+            // What follows could not be recorded either.
+            Err(error) => {
+                self.stop.store(true, Ordering::Relaxed);
+                self.kept = Err(error);
+            }
         }
     }
 

@@ -393,9 +393,10 @@ impl Rungs<'_> {
 
     fn observation(&mut self, cell: &CellPlan, first: Sample, summary: Summary) -> Observation {
         let at_rest = *self.at_rest.get_or_insert(first);
+        let after = summary.after().filter(|_| self.heap.is_some());
         let mut seen = summary.end(cpus_allowed(self.plan, cell), host_cpus());
         (seen.memory_at_rest_bytes, seen.pss_at_rest_bytes) = (at_rest.rss_bytes, at_rest.pss_bytes);
-        seen.jvm = has_jvm(&*self.running);
+        (seen.after, seen.jvm) = (after, has_jvm(&*self.running));
         seen
     }
 }

@@ -302,16 +302,14 @@ pub enum Unexplained {
         /// The 99th percentile, µs.
         p99_us: f64,
     },
-    /// Its threads wait for a CPU although it uses less than it might and others use little: a quota is used up.
-    Starved {
-        /// Under which load.
+    /// A quota of CPU, as of a container, kept it from running.
+    Throttled {
+        /// Under which load most.
         under: Experiment,
-        /// CPUs that it used.
+        /// CPUs that it used then.
         cpus_used: f64,
-        /// CPUs that it might use.
-        cpus: u32,
-        /// Threads that waited for one at any moment, as a mean.
-        waited: f64,
+        /// The share of the time in which it was kept from any, 0 to 1.
+        share: f64,
     },
     /// Replies take longer the longer it is asked.
     Slowing {

@@ -29,10 +29,10 @@ pub struct Sample {
     pub voluntary_switches: Option<u64>,
     /// Involuntary context switches since the start; null in samples that did not look.
     pub involuntary_switches: Option<u64>,
-    /// Seconds that its threads waited for a CPU while they could have run, since the start, those that ended left out; none in samples that
-    /// did not look.
+    /// Seconds that a quota of CPU kept the control group of its first process from running, since that was made; none in samples that did not
+    /// look, and where no group tells.
     #[serde(skip)]
-    pub cpu_wait_s: Option<f64>,
+    pub throttled_s: Option<f64>,
     /// Proportional memory of the tree in bytes; null in samples that did not look. In passing only trees of several
     /// processes are looked at.
     pub pss_bytes: Option<u64>,
@@ -213,17 +213,16 @@ pub struct Observation {
     pub voluntary_switches: Option<u64>,
     /// Involuntary context switches in the window.
     pub involuntary_switches: Option<u64>,
-    /// Seconds that its threads waited in the window for a CPU while they could have run: others had it, or a quota was used up. Null
-    /// where the kernel does not tell, and in older records.
+    /// Seconds of the window in which a quota of CPU kept its control group from running. Null where no group tells, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cpu_wait_s: Option<f64>,
+    pub throttled_s: Option<f64>,
     /// Its sockets; null where nobody looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sockets: Option<SocketUse>,
     /// What its runtime told of itself; null where it told nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<RuntimeUse>,
-    /// What it had once the load was over; null in older records.
+    /// What it had once the load was over; only of a soak.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<AfterLoad>,
     /// What was alive on its heap then; only of a soak, and where its runtime tells.

@@ -106,9 +106,11 @@ kinds! {
         NotAgain = "not-again",
         /// It grows ever more slowly.
         Slowing = "slowing",
+        /// It grew in the pause as well, by too little to be certain.
+        GrewInThePause = "grew-in-the-pause",
         /// Its heap is collected and nobody counts it: the memory may be the collector's.
         HeapUnknown = "heap-unknown",
-        /// What is alive on its heap does not grow: the memory is the runtime's or the system's.
+        /// What is alive on the heap that is counted does not grow: the memory is the runtime's, the system's, or outside of that heap.
         HeapSteady = "heap-steady",
         /// By too little of what it had before.
         Small = "small",
@@ -158,9 +160,9 @@ pub struct Grower {
 pub struct LatencyCourse {
     /// Which quantile.
     pub metric: Metric,
-    /// The median of the first part's cycles, in µs.
+    /// The geometric mean over cycles of the first part, in µs.
     pub first_us: f64,
-    /// The same of the second part.
+    /// The same over those of the second part.
     pub last_us: f64,
     /// How many times as long they took in the second part, with its 95 % interval.
     pub ratio: Measured,
@@ -251,6 +253,9 @@ pub struct Soak {
     pub elapsed_s: Option<f64>,
     /// What it served at most, in requests a second; none where that was not asked.
     pub most_per_s: Option<f64>,
+    /// CPUs that it used then; none where nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_cpus_used: Option<f64>,
     /// What it was sent, in requests a second.
     pub rate_per_s: Option<f64>,
     /// Of each thing that may grow how it went; what is worst first.

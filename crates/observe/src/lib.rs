@@ -9,6 +9,7 @@
 //! are looked at less often, so that it stays below 2 %. Between two slices, when nothing is in flight, three such targets are
 //! looked at in 620 µs.
 
+mod cgroup;
 mod crowd;
 mod csv;
 /// The machine, read once a run.

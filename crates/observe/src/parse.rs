@@ -103,11 +103,6 @@ pub(crate) fn switches(status: &[u8]) -> Option<(u64, u64)> {
     Some((labelled(status, b"voluntary_ctxt_switches:")?, labelled(status, b"nonvoluntary_ctxt_switches:")?))
 }
 
-/// Nanoseconds that a thread waited for a CPU while it could have run, from its `schedstat`.
-pub(crate) fn waited_for_cpu_ns(schedstat: &[u8]) -> Option<u64> {
-    number(words(schedstat).nth(1)?)
-}
-
 /// Whether a process ignores that its children end, from the `status` of any of its threads: then nobody waits for them.
 pub(crate) fn ignores_children(status: &[u8]) -> bool {
     let ignored =

@@ -5,10 +5,11 @@ use rustix::param::{clock_ticks_per_second, page_size};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::ProcSource;
+use crate::cgroup::throttled_s;
 use crate::crowd::Crowd;
 use crate::parse::{
     HostTicks, host_ticks, ignores_children, labelled, peak_resident_bytes, process_stat, processes_started,
-    resident_pages, switches, waited_for_cpu_ns,
+    resident_pages, switches,
 };
 use crate::proc_source::Reader;
 use crate::sockets;
@@ -271,16 +272,13 @@ impl Sampler {
     }
 
     fn fill_switches(&mut self, sample: &mut Sample) {
+        let root_pid = self.root_pid;
+        sample.throttled_s = self.reader.read(format_args!("{root_pid}/cgroup")).and_then(throttled_s);
         let mut threads = Vec::new();
         for pid in self.tree.pids() {
             threads.clear();
             self.reader.numbered(format_args!("{pid}/task"), &mut threads);
             for thread in &threads {
-                let waited =
-                    self.reader.read(format_args!("{pid}/task/{thread}/schedstat")).and_then(waited_for_cpu_ns);
-                if let Some(waited_ns) = waited {
-                    *sample.cpu_wait_s.get_or_insert(0.0) += seconds(waited_ns);
-                }
                 let Some(status) = self.reader.read(format_args!("{pid}/task/{thread}/status")) else { continue };
                 self.ignores_children |= ignores_children(status);
                 let Some((voluntary, involuntary)) = switches(status) else { continue };

@@ -63,7 +63,7 @@ impl SliceSummary {
         seen.cpu_system_s += system_s;
         add(&mut seen.voluntary_switches, between(begin.voluntary_switches, end.voluntary_switches));
         add(&mut seen.involuntary_switches, between(begin.involuntary_switches, end.involuntary_switches));
-        seen.cpu_wait_s = sum(seen.cpu_wait_s, begin.cpu_wait_s.zip(end.cpu_wait_s).map(|(b, e)| grown(b, e)));
+        seen.throttled_s = sum(seen.throttled_s, begin.throttled_s.zip(end.throttled_s).map(|(b, e)| grown(b, e)));
         let (stolen_s, others_s) = taken(slice);
         self.stolen_s += stolen_s;
         self.others_s += others_s;

@@ -69,6 +69,16 @@ impl Summary {
         self.told.add(told);
     }
 
+    /// What there was at the last look.
+    pub fn after(&self) -> Option<AfterLoad> {
+        self.last.map(|last| AfterLoad {
+            processes: last.processes,
+            threads: last.threads,
+            open_files: last.open_files,
+            close_wait: last.sockets.map(|sockets| sockets.close_wait),
+        })
+    }
+
     /// What was seen of a target that may use so many CPUs of a host that has so many.
     pub fn end(mut self, cpus_allowed: u32, host_cpus: u32) -> Observation {
         let Some((first, last)) = self.first.zip(self.last) else {
@@ -101,19 +111,14 @@ impl Summary {
             open_files_max: peaks.open_files,
             voluntary_switches: count(&counters.voluntary),
             involuntary_switches: count(&counters.involuntary),
-            cpu_wait_s: counters.cpu_wait.growth().map(|waited_s| waited_s.max(0.0)),
+            throttled_s: counters.throttled.growth().map(|throttled_s| throttled_s.max(0.0)),
             sockets: peaks.sockets.map(|sockets| SocketUse {
                 listen_overflows: count(&counters.overflows),
                 listen_drops: count(&counters.drops),
                 ..sockets
             }),
             runtime: self.told.runtime_use(),
-            after: Some(AfterLoad {
-                processes: last.processes,
-                threads: last.threads,
-                open_files: last.open_files,
-                close_wait: last.sockets.map(|sockets| sockets.close_wait),
-            }),
+            after: None,
             heap: None,
             jvm: false,
             census: None,
@@ -236,7 +241,7 @@ struct Counters {
     system: Line,
     voluntary: Line,
     involuntary: Line,
-    cpu_wait: Line,
+    throttled: Line,
     started: Line,
     overflows: Line,
     drops: Line,
@@ -252,7 +257,7 @@ impl Counters {
             system: line(),
             voluntary: line(),
             involuntary: line(),
-            cpu_wait: line(),
+            throttled: line(),
             started: line(),
             overflows: line(),
             drops: line(),
@@ -269,7 +274,7 @@ impl Counters {
         self.host_steal.add(at_ns, sample.host_steal_s);
         self.host_busy.add(at_ns, sample.host_busy_s);
         self.own_cpu.add(at_ns, sample.own_cpu_s);
-        sample.cpu_wait_s.into_iter().for_each(|waited_s| self.cpu_wait.add(at_ns, waited_s));
+        sample.throttled_s.into_iter().for_each(|throttled_s| self.throttled.add(at_ns, throttled_s));
         let sockets = sample.sockets.as_ref();
         let looked_at = [
             (&mut self.voluntary, sample.voluntary_switches),

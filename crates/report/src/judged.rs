@@ -33,7 +33,7 @@ pub fn illustrated(judged: &Judged, folder: &str, pictures: &[Picture]) -> Strin
         Judged::Run(analysis) => run_markdown::illustrated(analysis, illustrations),
         Judged::Comparison(analysis) => compare_markdown::illustrated(analysis, illustrations),
         Judged::Diagnosis(diagnosis) => diagnosis_markdown(diagnosis),
-        Judged::Soak(soak) => soak_markdown(soak),
+        Judged::Soak(soak) => soak_markdown::illustrated(soak, illustrations),
     }
 }
 

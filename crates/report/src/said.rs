@@ -104,7 +104,7 @@ parts! {
     Diagnosis { findings, excluded, open, unexplained, tried; schema, question, title, environment, ended, elapsed_s }
     Soak {
         trends, latencies, rules;
-        schema, question, title, environment, ended, elapsed_s, most_per_s, rate_per_s, growers, died, cycles
+        schema, question, title, environment, ended, elapsed_s, most_per_s, most_cpus_used, rate_per_s, growers, died, cycles
     }
     CellProfile { no_profile; by, launches, samples, share, functions }
     SessionAnalysis { repeated, marks; itself, cpus }

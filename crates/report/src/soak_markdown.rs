@@ -1,12 +1,19 @@
 use model::Soak;
 
 use crate::markdown::{block, bullets, escape, line};
+use crate::picture::{Illustrations, Subject};
 use crate::soak_words as say;
 
 /// A soak as GitHub Markdown.
 pub fn soak_markdown(soak: &Soak) -> String {
+    illustrated(soak, Illustrations::default())
+}
+
+/// The same with its picture, whose file is named.
+pub(crate) fn illustrated(soak: &Soak, illustrations: Illustrations<'_>) -> String {
     let mut parts = vec![format!("### {}", escape(&soak.question)), format!("**{}**", escape(&say::answer(soak).1))];
     parts.extend(say::last_words(soak).map(block));
+    parts.extend(illustrations.of(Subject::Tables));
     for (title, said) in say::sections(soak) {
         parts.push(format!("#### {title}"));
         parts.push(bullets(said.iter().map(|text| escape(text))));

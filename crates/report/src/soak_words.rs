@@ -39,8 +39,12 @@ pub(crate) fn answer(soak: &Soak) -> (Tint, String) {
 /// How small a leak would have been seen.
 fn least_visible(soak: &Soak) -> Option<String> {
     let visible = |of: Kept| soak.trends.iter().find(|trend| trend.of == of).and_then(|trend| trend.visible_from);
-    let least = visible(Kept::Heap).into_iter().chain(visible(Kept::Memory)).reduce(f64::min)?;
-    Some(format!("A leak of {} a request would have been seen.", bytes(least)))
+    let (least, of) = match (visible(Kept::Heap), visible(Kept::Memory)) {
+        (Some(least), _) => (least, "on the heap that is counted "),
+        (None, Some(least)) => (least, ""),
+        (None, None) => return None,
+    };
+    Some(format!("A leak of {} a request {of}would have been seen.", bytes(least)))
 }
 
 /// What is certainly wrong, each as a sentence. Of a heap that grows memory is not told, for it is the same.
@@ -58,12 +62,26 @@ fn wrong(soak: &Soak) -> Vec<String> {
     let grows =
         soak.trends.iter().filter(is_certain).filter(|trend| !(heap && trend.of == Kept::Memory)).map(|trend| {
             let most = soak.growers.first().filter(|_| trend.of == Kept::Heap);
-            let most = most.map_or(String::new(), |most| format!(" Most of it is {}.", grower(most)));
-            format!("{}{most}", title(trend))
+            let most = most.map_or(String::new(), |most| format!(" The largest part is {}.", grower(most)));
+            format!("{}{most}{}", title(trend), larger(soak, trend))
         });
     let slower = soak.latencies.iter().filter(|course| course.is_slower()).map(latency);
     let broken = soak.rules.iter().filter(|result| !result.broken.is_empty()).map(rule);
     died.into_iter().chain(grows).chain(slower).chain(broken).collect()
+}
+
+/// What else would look like what is kept of each request.
+fn larger(soak: &Soak, trend: &KeptTrend) -> String {
+    let requests = soak.cycles.last().map_or(0, |cycle| cycle.requests);
+    match trend.verdict {
+        TrendVerdict::Grows => {
+            format!(
+                " A cache or a pool that takes more than {} to fill would look the same.",
+                counted(requests, "request", "requests")
+            )
+        }
+        _ => String::new(),
+    }
 }
 
 fn of_verdict(soak: &Soak, verdict: TrendVerdict) -> impl Iterator<Item = &KeptTrend> {
@@ -95,7 +113,8 @@ pub(crate) fn title(trend: &KeptTrend) -> String {
         }
         TrendVerdict::LevelledOff => {
             let (first, last) = (amount(trend.of, trend.first), amount(trend.of, trend.last));
-            format!("{} grew at first, from {first} to {last}, and came to rest{}.", begun(&what), seen(trend))
+            let by = if trend.last > trend.first { format!(", from {first} to {last},") } else { String::new() };
+            format!("{} grew at first{by} and came to rest{}.", begun(&what), seen(trend))
         }
         TrendVerdict::Steady => format!("{} {} not grow{}.", begun(&what), does(trend), seen(trend)),
         TrendVerdict::TooShort => format!("{}: too few cycles to tell.", begun(&what)),
@@ -149,10 +168,15 @@ fn why_words(why: WhyMayGrow) -> &'static str {
     match why {
         WhyMayGrow::NotAgain => "it ended before the server was left alone and loaded again, which would prove it",
         WhyMayGrow::Slowing => "ever more slowly: what fills does that; a longer soak would tell",
+        WhyMayGrow::GrewInThePause => {
+            "a little in the pause, too: with requests or with time, a longer soak would tell"
+        }
         WhyMayGrow::HeapUnknown => {
             "nobody counts what is alive on its heap, which may be collected later (jcmd, beside its java, would)"
         }
-        WhyMayGrow::HeapSteady => "what is alive on its heap did not: it is the collector's or the system's",
+        WhyMayGrow::HeapSteady => {
+            "what is alive on the heap that is counted did not: it is the collector's, the system's, or memory outside of that heap"
+        }
         WhyMayGrow::Small => "by little of what it had; a longer soak would tell",
     }
 }
@@ -272,8 +296,21 @@ pub(crate) fn sections(soak: &Soak) -> Vec<(&'static str, Vec<String>)> {
         ("Latencies", soak.latencies.iter().map(latency).collect()),
         ("Rules", soak.rules.iter().filter(|result| result.worst.is_some()).map(rule).collect()),
         ("Not seen here", unseen(soak).into_iter().collect()),
+        ("Note", idle_maximum(soak).into_iter().collect()),
     ];
     all.into_iter().filter(|(_, said)| !said.is_empty()).collect()
+}
+
+/// CPUs below which the most that a server serves is not by its CPU.
+const IDLE_CPUS: f64 = 0.5;
+
+fn idle_maximum(soak: &Soak) -> Option<String> {
+    let (most, used) = soak.most_per_s.zip(soak.most_cpus_used).filter(|(_, used)| *used < IDLE_CPUS)?;
+    Some(format!(
+        "The {} requests/s that it serves at most took {} of a CPU: something else limits it, which `bourdon diagnose` looks for. -R sets another rate.",
+        number(most),
+        decimals(used, 2)
+    ))
 }
 
 fn unseen(soak: &Soak) -> Option<String> {

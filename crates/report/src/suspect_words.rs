@@ -3,7 +3,7 @@
 use model::{Excluded, Open, Suspect, Unexplained, WhyOpen};
 
 use crate::experiment_words::experiment_words;
-use crate::format::{bytes, counted, decimals, duration_us, number, percent};
+use crate::format::{bytes, decimals, duration_us, number, percent};
 
 /// What was looked for and is not there.
 pub(crate) fn excluded(of: &Excluded) -> String {
@@ -78,13 +78,12 @@ pub(crate) fn unexplained(of: &Unexplained) -> String {
             duration_us(*p50_us),
             number(*rate_per_s)
         ),
-        Unexplained::Starved { under, cpus_used, cpus, waited } => format!(
-            "with {} the server used {} of the {} that it may use, though {} of its threads waited for a CPU at any moment and \
-             nobody else used it: something keeps it from more, as the quota of a container does",
+        Unexplained::Throttled { under, cpus_used, share } => format!(
+            "a quota of CPU (of its container or control group) kept the server from running for {} of the time with {}: it used {} \
+             CPUs then, and would be faster with more",
+            percent(*share),
             experiment_words(under),
-            decimals(*cpus_used, 2),
-            counted(u64::from(*cpus), "CPU", "CPUs"),
-            number(*waited)
+            decimals(*cpus_used, 2)
         ),
         Unexplained::Slowing { first_us, second_us } => format!(
             "replies took {} on average in the first half of a load and {} in the second, at the same rate: the server slows \

@@ -20,7 +20,9 @@ far.
 
 The heap is counted where the runtime does so: a JVM beside whose java a jcmd lies
 (by a histogram of its classes, which makes it collect), and Go with
-net/http/pprof (/debug/pprof/heap). Of others memory stands for it.
+net/http/pprof (/debug/pprof/heap, for which every other server is asked once). Of
+others memory stands for it: half an hour and more tells what a collector takes
+from what is kept, and a cache that fills from a leak.
 
 Rules, each as NAME=MOST, with what holds unless it is given: failed=5%,
 established=1000, accept-queue=50, cpu=90% (of the CPUs it may use),

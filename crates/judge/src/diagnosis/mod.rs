@@ -25,10 +25,7 @@ use crate::thresholds::CONFIDENCE;
 use case::Case;
 use proof::{Examined, Stands};
 use reading::Reading;
-use thresholds::{
-    LIMITED, LONG_TAIL, LONG_TAIL_US, MOST_ATTEMPTS, MOST_DEATHS, SLOWING, SUSPECTED, TAKEN_BY_OTHERS, USES_ALL,
-    WAITS_FOR_CPU,
-};
+use thresholds::{LIMITED, LONG_TAIL, LONG_TAIL_US, MOST_ATTEMPTS, MOST_DEATHS, SLOWING, SUSPECTED, THROTTLED};
 
 /// Asks for the experiment that tells most in its time, until a suspect is all but certain; then for those that prove it.
 #[derive(Debug, Clone)]
@@ -260,17 +257,14 @@ fn places(case: &Case<'_>, by: &[&Reading<'_>]) -> Vec<usize> {
 
 /// What a load shows that no finding explains.
 fn unexplained(case: &Case<'_>, findings: &[Diagnosed]) -> Vec<Unexplained> {
-    let starved = case.counting().filter_map(starved).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, starved)| starved);
-    starved.into_iter().chain(of_a_steady_load(case, findings)).collect()
+    let most = case.counting().filter_map(throttled).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, most)| most);
+    most.into_iter().chain(of_a_steady_load(case, findings)).collect()
 }
 
-/// Whether its threads waited for a CPU that nobody else used, and for how many of them at a time.
-fn starved(reading: &Reading<'_>) -> Option<(f64, Unexplained)> {
-    let (cpus_used, cpus) = (reading.cpus_used()?, reading.cpus_allowed()?);
-    let waited = reading.waited_for_cpu();
-    let lacks =
-        waited >= WAITS_FOR_CPU && cpus_used < USES_ALL * f64::from(cpus) && reading.cpus_taken() < TAKEN_BY_OTHERS;
-    lacks.then(|| (waited, Unexplained::Starved { under: reading.experiment(), cpus_used, cpus, waited }))
+/// Whether a quota kept it from a CPU, and for which share of the time.
+fn throttled(reading: &Reading<'_>) -> Option<(f64, Unexplained)> {
+    let (share, cpus_used) = (reading.throttled(), reading.cpus_used()?);
+    (share >= THROTTLED).then(|| (share, Unexplained::Throttled { under: reading.experiment(), cpus_used, share }))
 }
 
 /// What a steady load shows that no finding explains.

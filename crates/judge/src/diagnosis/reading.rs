@@ -162,20 +162,15 @@ impl<'a> Reading<'a> {
         self.observed().map_or(0.0, |seen| (seen.host.steal_share + seen.host.others_share) * f64::from(seen.host.cpus))
     }
 
-    /// CPUs that the server may use.
-    pub(super) fn cpus_allowed(&self) -> Option<u32> {
-        self.observed().map(|seen| seen.cpus).filter(|cpus| *cpus > 0)
-    }
-
     /// Whether one of its processes was seen to be a JVM.
     pub(super) fn is_jvm(&self) -> bool {
         self.observed().is_some_and(|seen| seen.jvm)
     }
 
-    /// Threads that waited for a CPU at any moment, as a mean: others had it, or a quota was used up.
-    pub(super) fn waited_for_cpu(&self) -> f64 {
-        let waited = |seen: &Observation| Some(seen.cpu_wait_s? / seen.window_s).filter(|threads| threads.is_finite());
-        self.observed().and_then(waited).unwrap_or(0.0)
+    /// The share of the time in which a quota kept the server from any CPU.
+    pub(super) fn throttled(&self) -> f64 {
+        let share = |seen: &Observation| Some(seen.throttled_s? / seen.window_s).filter(|share| share.is_finite());
+        self.observed().and_then(share).unwrap_or(0.0)
     }
 
     /// The times in which nothing was answered that lie within the window and are not the generator's own.

@@ -70,7 +70,7 @@ fn fails_often(reading: &Reading<'_>) -> bool {
 /// Whether the CPU of a single thread, or the generator, may be what bounds a load.
 pub(super) fn is_full(case: &Case<'_>, reading: &Reading<'_>) -> bool {
     // That of a server which runs already is not seen: what is found of it says so.
-    let lacked = reading.cpus_taken().max(reading.waited_for_cpu());
+    let lacked = reading.cpus_taken() + reading.throttled();
     let cpu = reading.cpus_used().map_or(case.asked.running.is_none(), |used| used + lacked >= CPU_FULL);
     cpu || reading.generator_busy() >= GENERATOR_FULL
 }

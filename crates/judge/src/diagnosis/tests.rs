@@ -37,8 +37,8 @@ struct Faulty {
     grown: f64,
     /// The share of requests that fail.
     fails: f64,
-    /// Threads that wait for a CPU at any moment.
-    waits_for_cpu: f64,
+    /// The share of the time in which a quota keeps it from any CPU.
+    throttled: f64,
     /// How long the last part of a reply waits unless the client acknowledges at once, in µs.
     acknowledged_us: f64,
 }
@@ -59,7 +59,7 @@ impl Default for Faulty {
             blocks: false,
             grown: 1.0,
             fails: 0.0,
-            waits_for_cpu: 0.0,
+            throttled: 0.0,
             acknowledged_us: 0.0,
         }
     }
@@ -108,7 +108,7 @@ impl Faulty {
             cpu_user_s: rate * cpu_s * 10.0,
             cpu_system_s: 0.0,
             window_s: 10.0,
-            cpu_wait_s: Some(10.0 * self.waits_for_cpu),
+            throttled_s: Some(10.0 * self.throttled),
             memory_at_rest_bytes: 10_000_000,
             memory_after_bytes: Some(10_000_000 + grown as u64),
             ..record.observation.clone().unwrap()
@@ -259,10 +259,10 @@ fn a_full_cpu_is_not_a_limit_of_requests_at_once() {
 fn a_quota_of_cpu_is_not_a_limit_of_requests_at_once() {
     // Half a CPU is all it has: twice as many connections are served no more, and the CPU is not full.
     let quota = Faulty { cpu_s: 0.0025, cpus: 0.5, ..Faulty::default() };
-    let diagnosis = Faulty { waits_for_cpu: 3.0, ..quota.clone() }.diagnosed();
+    let diagnosis = Faulty { throttled: 0.5, ..quota.clone() }.diagnosed();
     assert_eq!((diagnosis.findings.len(), why_open(&diagnosis, Suspect::Limit)), (0, Some(WhyOpen::Busy)));
-    assert!(matches!(diagnosis.unexplained[..], [Unexplained::Starved { .. }]), "{:?}", diagnosis.unexplained);
-    // Without its threads' waiting it is one: that gate alone tells them apart.
+    assert!(matches!(diagnosis.unexplained[..], [Unexplained::Throttled { .. }]), "{:?}", diagnosis.unexplained);
+    // If nobody told of the quota it would be one: that gate alone tells them apart.
     assert!(proved(&quota.diagnosed()).contains_key(&Suspect::Limit));
 }
 

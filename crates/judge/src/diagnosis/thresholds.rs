@@ -28,11 +28,8 @@ pub(super) const LIMITED: f64 = 0.8;
 /// CPUs' worth of time from which on one thread may be full, so that CPU explains what looks like a limit.
 pub(super) const CPU_FULL: f64 = 0.7;
 
-/// Threads that wait for a CPU at any moment from which on it is told, unless the server uses nearly all that it may or others this much:
-/// wakings alone come to a tenth.
-pub(super) const WAITS_FOR_CPU: f64 = 0.3;
-pub(super) const USES_ALL: f64 = 0.9;
-pub(super) const TAKEN_BY_OTHERS: f64 = 0.1;
+/// Share of the time in which a quota kept a server from any CPU, from which on it is told.
+pub(super) const THROTTLED: f64 = 0.05;
 
 /// Busy share of the generator from which on it explains that.
 pub(super) const GENERATOR_FULL: f64 = 0.8;

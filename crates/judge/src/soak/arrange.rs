@@ -2,7 +2,7 @@
 
 use model::{
     Addition, Arrivals, CellPlan, Done, Extent, Level, LoadModel, NS_PER_S, Next, Plan, Planner, Purpose, SoakEnd,
-    SoakPart, SoakPlan, TrialRecord, TrialSpec, soak_cycles, soak_part,
+    SoakPart, SoakPlan, TrialFailure, TrialRecord, TrialSpec, TrialStage, soak_cycles, soak_part,
 };
 
 use super::thresholds::IDLE_PER_S;
@@ -92,20 +92,31 @@ pub(super) fn cycles(plan: &Plan) -> u32 {
 /// Why a soak ended, of which there are these records.
 pub(super) fn ended(plan: &Plan, trials: &[TrialRecord]) -> SoakEnd {
     let made = trials.iter().filter(|trial| trial.block > 0);
-    if made.clone().any(|trial| trial.is_up() && trial.failure.is_some()) {
+    if made.clone().any(has_died) {
         SoakEnd::Died
     } else if made.clone().all(|trial| trial.measurement.is_none()) {
         SoakEnd::NothingMeasured
-    } else if made.count() < cycles(plan) as usize {
+    } else if made.filter(|trial| trial.failure.is_none()).count() < cycles(plan) as usize {
         SoakEnd::Unfinished
     } else {
         SoakEnd::Complete
     }
 }
 
-/// What the server served in a closed load before the soak, in requests a second.
+/// Whether the server ended during a cycle.
+pub(super) fn has_died(trial: &TrialRecord) -> bool {
+    let died = |failure: &TrialFailure| failure.stage == TrialStage::Died;
+    trial.block > 0 && trial.failure.as_ref().is_some_and(died)
+}
+
+/// The closed load before the soak: one that was made again stands for those before it.
+pub(super) fn most(trials: &[TrialRecord]) -> Option<&TrialRecord> {
+    trials.iter().rfind(|trial| trial.block == 0)
+}
+
+/// What the server served in it, in requests a second.
 pub(super) fn most_per_s(plan: &Plan, trials: &[TrialRecord]) -> Option<f64> {
-    let first = trials.iter().find(|trial| trial.block == 0)?;
+    let first = most(trials)?;
     let is_sound = first.failure.is_none() && check_trial(plan.cell(0)?, plan.generator.limits, first).void.is_none();
     let per_s = first.measurement.as_ref().filter(|_| is_sound)?.requests_per_s();
     Some(per_s).filter(|per_s| *per_s >= 1.0)

@@ -14,8 +14,9 @@ pub(super) fn theil_sen(points: &[(f64, f64)]) -> Option<(f64, f64)> {
 }
 
 /// The slope with its 95 % interval: the slopes between two points whose places in their order are as far from the middle as Kendall's S may
-/// be by chance (Sen, 1968). Its variance, n·(n-1)·(2n+5)÷18, is as much larger as the points depend on those before them (Hamed and Rao,
-/// 1998), of which the first correlation tells, with what so few points hide of it given back (Marriott and Pope, 1954). None under four points.
+/// be by chance (Sen, 1968). Its variance, n·(n-1)·(2n+5)÷18, is as much larger as the points depend on those before them: by the factor of Hamed
+/// and Rao (1998), which they have for correlations of ranks, with those of the values, each a power of the first, and what so few points
+/// hide of that given back (Marriott and Pope, 1954). An adaptation, held against simulation. None under four points.
 pub(super) fn slope(points: &[(f64, f64)]) -> Option<Interval> {
     let (slope, intercept) = theil_sen(points).filter(|_| points.len() >= 4)?;
     let left: Vec<f64> = points.iter().map(|(x, y)| y - slope * x - intercept).collect();
@@ -25,10 +26,12 @@ pub(super) fn slope(points: &[(f64, f64)]) -> Option<Interval> {
     let chance = Normal::standard().inverse_cdf(0.5 + CONFIDENCE / 2.0) * variance.sqrt();
     let mut slopes = slopes(points);
     slopes.sort_by(f64::total_cmp);
-    let last = slopes.len() - 1;
     let middle = slopes.len() as f64 / 2.0;
-    let at = |place: f64| slopes[(place.max(0.0) as usize).min(last)];
-    let (low, high) = (at((middle - chance / 2.0).floor() - 1.0), at((middle + chance / 2.0).ceil()));
+    // Where so few points leave it open, there is no bound.
+    let at =
+        |place: f64, open: f64| if place < 0.0 { open } else { slopes.get(place as usize).copied().unwrap_or(open) };
+    let low = at((middle - chance / 2.0).floor() - 1.0, f64::NEG_INFINITY);
+    let high = at((middle + chance / 2.0).ceil(), f64::INFINITY);
     Some(Interval { estimate: slope, low, high })
 }
 

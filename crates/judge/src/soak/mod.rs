@@ -15,11 +15,11 @@ use model::{
 };
 
 use crate::compare::Run;
-use crate::statistics::geometric_interval;
+use crate::statistics::{geometric_interval, geometric_mean};
 use crate::thresholds::CONFIDENCE;
 pub(crate) use arrange::SoakPlanner;
 use thresholds::{FEWEST_CYCLES, GROWERS, LEAST_SHARE, WARMS_UP};
-use watched::{Cycle, middle, watched};
+use watched::{Cycle, watched};
 
 /// What a soak came to; none where the plan is not one's.
 pub(crate) fn soak(run: Run<'_>) -> Option<Soak> {
@@ -37,10 +37,11 @@ pub(crate) fn soak(run: Run<'_>) -> Option<Soak> {
         ended: arrange::ended(run.plan, run.trials),
         elapsed_s: None,
         most_per_s: arrange::most_per_s(run.plan, run.trials),
+        most_cpus_used: arrange::most(run.trials).and_then(|first| first.observation.as_ref()?.all_cpus_used()),
         rate_per_s,
         growers: growers(&cycles, &trends),
         trends,
-        latencies: [Metric::P50, Metric::P99].into_iter().filter_map(|metric| latency(&cycles, metric)).collect(),
+        latencies: [Metric::P50, Metric::P99].into_iter().filter_map(|metric| latency(run, &cycles, metric)).collect(),
         rules: run.plan.soak.iter().flat_map(|asked| &asked.rules).map(|rule| kept_to(&cycles, *rule)).collect(),
         died: died(run, &cycles),
         cycles: cycles.iter().map(Cycle::told).collect(),
@@ -54,12 +55,14 @@ fn part<'a, 'b>(cycles: &'b [Cycle<'a>], of: SoakPart) -> Vec<&'b Cycle<'a>> {
     all[warms_up..].to_vec()
 }
 
-/// How long replies took in the second part, by how long they took in the cycles of the first in the same order.
-fn latency(cycles: &[Cycle<'_>], metric: Metric) -> Option<LatencyCourse> {
+/// How long replies took in the second part, by how long they took in the cycles of the first that lie as far from its end.
+fn latency(run: Run<'_>, cycles: &[Cycle<'_>], metric: Metric) -> Option<LatencyCourse> {
     let (first, again) = (part(cycles, SoakPart::First), part(cycles, SoakPart::Again));
-    let response = |cycle: &Cycle<'_>| cycle.response_us(metric);
-    let pairs = first.iter().zip(&again).filter_map(|(first, again)| Some(response(again)? / response(first)?));
-    let ratios: Vec<f64> = pairs.collect();
+    let response = |cycle: &Cycle<'_>| cycle.response_us(metric).filter(|us| cycle.is_quiet(run.plan) && *us > 0.0);
+    let pairs = first.iter().rev().zip(again.iter().rev());
+    let (before, after): (Vec<f64>, Vec<f64>) =
+        pairs.filter_map(|(first, again)| Some((response(first)?, response(again)?))).unzip();
+    let ratios: Vec<f64> = before.iter().zip(&after).map(|(before, after)| after / before).collect();
     let interval = geometric_interval(&ratios, CONFIDENCE).filter(|_| ratios.len() >= FEWEST_CYCLES)?;
     let ratio = Measured {
         estimate: Some(interval.estimate),
@@ -67,7 +70,7 @@ fn latency(cycles: &[Cycle<'_>], metric: Metric) -> Option<LatencyCourse> {
         high: Some(interval.high),
         unit: Unit::None,
     };
-    Some(LatencyCourse { metric, first_us: middle(&first, response)?, last_us: middle(&again, response)?, ratio })
+    Some(LatencyCourse { metric, first_us: geometric_mean(&before)?, last_us: geometric_mean(&after)?, ratio })
 }
 
 /// How a rule was kept, and when it was not.
@@ -77,7 +80,8 @@ fn kept_to(cycles: &[Cycle<'_>], rule: Rule) -> RuleResult {
         let Some(value) = cycle.ruled(rule.of) else { continue };
         let value = if rule.of == Ruled::FullCollections { within_an_hour(&cycles[..=at], rule.of) } else { value };
         worst = Some(worst.map_or(value, |worst| worst.max(value)));
-        if value <= rule.most {
+        let is_kept = if rule.of == Ruled::Failed { !cycle.fails_beyond(rule.most) } else { value <= rule.most };
+        if is_kept {
             continue;
         }
         let from_s = (cycle.at_s - cycle.length_s).max(0.0);
@@ -125,8 +129,7 @@ fn growers(cycles: &[Cycle<'_>], trends: &[KeptTrend]) -> Vec<Grower> {
 }
 
 fn died(run: Run<'_>, cycles: &[Cycle<'_>]) -> Option<SoakDeath> {
-    let is_death = |trial: &&model::TrialRecord| trial.is_up() && trial.failure.is_some();
-    let failure = run.trials.iter().find(is_death)?.failure.as_ref()?;
+    let failure = run.trials.iter().find(|trial| arrange::has_died(trial))?.failure.as_ref()?;
     Some(SoakDeath { why: failure.why.clone(), cycles: cycles.len() as u64, printed: failure.output.clone() })
 }
 

@@ -54,12 +54,16 @@ const CYCLE_S: f64 = 60.0;
 
 /// What a soak of an hour finds of a server, or as much of it as there are cycles.
 fn found(server: &Server, most_cycles: usize) -> Soak {
+    found_with(server, most_cycles, 11)
+}
+
+fn found_with(server: &Server, most_cycles: usize, seed: u64) -> Soak {
     let mut draft = Session::new().delayed("a", 32, 5, 1_000.0).blocks(1).draft();
     let rules = vec![Rule { of: Ruled::Failed, most: 0.05 }, Rule { of: Ruled::Cpu, most: 0.9 }];
     draft.soak = Some(SoakPlan { for_s: 3_600.0, rate_per_s: None, share: 0.5, rules });
     let mut plan = draft.resolve().unwrap();
     let (mut planner, mut trials) = (SoakPlanner::new(&plan), Vec::<TrialRecord>::new());
-    let mut rng = fastrand::Rng::with_seed(11);
+    let mut rng = fastrand::Rng::with_seed(seed);
     for _ in 0..10 {
         match planner.next() {
             Next::Add(additions) => additions.iter().for_each(|addition| plan = plan.adding(addition).unwrap()),
@@ -259,7 +263,7 @@ fn noise_is_no_leak() {
     let grows = (0..40).filter(|seed| {
         let mut rng = fastrand::Rng::with_seed(*seed);
         let server = Server { noise_bytes: 1e6 * rng.f64(), ..Server::default() };
-        found(&server, ALL).is_bad()
+        found_with(&server, ALL, *seed).is_bad()
     });
     assert_eq!(grows.count(), 0);
 }

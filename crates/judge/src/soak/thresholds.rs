@@ -17,6 +17,12 @@ pub(super) const GROWS_IDLE: f64 = 0.25;
 /// Share of the memory that a server had by which it must grow: heaps, and the system's pages, move by some per cent.
 pub(super) const MEMORY_MATTERS: f64 = 0.1;
 
+/// Share of the machine that others may take before latencies of a cycle say nothing of the server.
+pub(super) const TAKEN_BY_OTHERS: f64 = 0.05;
+
+/// How many half widths of its interval growth must have to be seen as a rule: at one, half of all soaks would see it.
+pub(super) const SEEN: f64 = 1.8;
+
 /// Requests a second of a server that is left alone: one that is not asked at all could not be told from one that hangs.
 pub(super) const IDLE_PER_S: f64 = 1.0;
 

@@ -4,7 +4,7 @@ use model::{Kept, KeptTrend, Measured, SoakPart, TrendVerdict, Unit, WhyMayGrow}
 
 use super::line::{slope, theil_sen};
 use super::part;
-use super::thresholds::{FEWEST_CYCLES, GROWS_IDLE, MEMORY_MATTERS, SLOWING, least};
+use super::thresholds::{FEWEST_CYCLES, GROWS_IDLE, MEMORY_MATTERS, SEEN, SLOWING, least};
 use super::watched::Cycle;
 use crate::statistics::Interval;
 
@@ -55,6 +55,7 @@ fn of(cycles: &[Cycle<'_>], kept: Kept, heap: Option<&KeptTrend>) -> Option<Kept
     let by = counted.filter(|_| kept == Kept::Heap).map(|heap| heap.by);
     let begin = part(cycles, SoakPart::First);
     let (early, again) = (Load::of(&begin, kept), Load::of(&part(cycles, SoakPart::Again), kept));
+    let known = Known { heap, jvm: is_jvm(cycles) };
     let trend = |verdict, why, load: Option<&Load>, idle_per_s| {
         let is_there = matches!(verdict, TrendVerdict::Grows | TrendVerdict::GrowsWithTime | TrendVerdict::MayGrow);
         KeptTrend {
@@ -64,22 +65,23 @@ fn of(cycles: &[Cycle<'_>], kept: Kept, heap: Option<&KeptTrend>) -> Option<Kept
             last,
             per_request: load.map(|load| measured(kept, load.slope)),
             idle_per_s,
-            visible_from: load.filter(|_| !is_there).map(|load| visible_from(load, kept)),
+            visible_from: load.filter(|_| !is_there).and_then(|load| visible_from(load, kept, known)),
             verdict,
             why,
         }
     };
-    let Some(late) = again.as_ref().or(early.as_ref()) else {
-        return Some(trend(TrendVerdict::TooShort, None, None, None));
-    };
-    let idle_per_s = idle_per_s(cycles, kept);
+    let has_again = cycles.iter().any(|cycle| cycle.part == SoakPart::Again);
+    // Where too little is known of the second load, the first does not stand for it.
+    let late = if has_again { again.as_ref() } else { early.as_ref() };
+    let Some(late) = late else { return Some(trend(TrendVerdict::TooShort, None, None, None)) };
+    let idle = Idle::of(cycles, kept);
     let (verdict, why) = if !late.grows(kept) {
         let grew = early.as_ref().is_some_and(|early| early.grows(kept)) || late.points[0].1 - first >= least(kept);
         (if grew { TrendVerdict::LevelledOff } else { TrendVerdict::Steady }, None)
     } else {
-        grows(kept, early.as_ref(), again.as_ref(), idle_per_s, Known { heap, jvm: is_jvm(cycles) })
+        grows(kept, early.as_ref(), again.as_ref(), idle, known)
     };
-    Some(trend(verdict, why, Some(late), idle_per_s))
+    Some(trend(verdict, why, Some(late), idle.map(|idle| idle.per_s)))
 }
 
 /// What else is known of a server.
@@ -94,25 +96,37 @@ fn grows(
     kept: Kept,
     early: Option<&Load>,
     again: Option<&Load>,
-    idle_per_s: Option<f64>,
+    idle: Option<Idle>,
     known: Known<'_>,
 ) -> (TrendVerdict, Option<WhyMayGrow>) {
     let may = |why| (TrendVerdict::MayGrow, Some(why));
-    let (Some(early), Some(again), Some(idle_per_s)) = (early, again, idle_per_s) else {
+    let (Some(early), Some(again), Some(idle)) = (early, again, idle) else {
         return may(WhyMayGrow::NotAgain);
     };
-    if idle_per_s > GROWS_IDLE * again.grown() / again.lasted_s {
+    if let Some(why) = unsure_of_memory(kept, again, known) {
+        return may(why);
+    }
+    if idle.per_s > GROWS_IDLE * again.grown() / again.lasted_s && idle.is_certain(kept) {
         return (TrendVerdict::GrowsWithTime, None);
     }
     if again.slope.estimate < SLOWING * early.slope.estimate {
         return may(WhyMayGrow::Slowing);
     }
-    match known.heap {
-        _ if kept != Kept::Memory => (TrendVerdict::Grows, None),
-        Some(heap) if heap.verdict != TrendVerdict::Grows => may(WhyMayGrow::HeapSteady),
-        None if known.jvm => may(WhyMayGrow::HeapUnknown),
-        _ if again.grown() < MEMORY_MATTERS * again.points[0].1 => may(WhyMayGrow::Small),
-        _ => (TrendVerdict::Grows, None),
+    // It may be a slow growth with time that the pause was too short for.
+    if idle.per_s > GROWS_IDLE * again.grown() / again.lasted_s {
+        return may(WhyMayGrow::GrewInThePause);
+    }
+    (TrendVerdict::Grows, None)
+}
+
+/// Why memory that grows need not be what the server keeps.
+fn unsure_of_memory(kept: Kept, again: &Load, known: Known<'_>) -> Option<WhyMayGrow> {
+    match known.heap.map(|heap| heap.verdict) {
+        _ if kept != Kept::Memory => None,
+        Some(TrendVerdict::Steady | TrendVerdict::LevelledOff) => Some(WhyMayGrow::HeapSteady),
+        None if known.jvm => Some(WhyMayGrow::HeapUnknown),
+        _ if again.grown() < MEMORY_MATTERS * again.points[0].1 => Some(WhyMayGrow::Small),
+        _ => None,
     }
 }
 
@@ -120,22 +134,46 @@ fn is_jvm(cycles: &[Cycle<'_>]) -> bool {
     cycles.iter().filter_map(Cycle::observed).any(|seen| seen.jvm)
 }
 
-/// By how much it grows in a second in which the server is hardly asked, from the last cycle under load on.
-fn idle_per_s(cycles: &[Cycle<'_>], kept: Kept) -> Option<f64> {
-    let begin = cycles.iter().rev().find(|cycle| cycle.part == SoakPart::First)?;
-    let idle: Vec<&Cycle<'_>> = cycles.iter().filter(|cycle| cycle.part == SoakPart::Idle).collect();
-    let points = std::iter::once(&begin).chain(&idle).filter_map(|cycle| Some((cycle.at_s, cycle.kept(kept)?)));
-    // What a server gives back when it comes to rest does not count.
-    theil_sen(&points.collect::<Vec<_>>()).filter(|_| !idle.is_empty()).map(|(slope, _)| slope.max(0.0))
+/// How it went in the pause.
+#[derive(Clone, Copy)]
+struct Idle {
+    /// By how much it grew in a second.
+    per_s: f64,
+    /// The same at least.
+    low_per_s: f64,
+    lasted_s: f64,
 }
 
-/// The least growth with a request that would have been seen: what the interval still allows, and what is looked at at all.
-fn visible_from(load: &Load, kept: Kept) -> f64 {
+impl Idle {
+    /// From the last cycle under load on; none without a pause.
+    fn of(cycles: &[Cycle<'_>], kept: Kept) -> Option<Idle> {
+        let begin = cycles.iter().rev().find(|cycle| cycle.part == SoakPart::First)?;
+        let idle: Vec<&Cycle<'_>> = cycles.iter().filter(|cycle| cycle.part == SoakPart::Idle).collect();
+        let points = std::iter::once(&begin).chain(&idle).filter_map(|cycle| Some((cycle.at_s, cycle.kept(kept)?)));
+        let points: Vec<(f64, f64)> = points.collect();
+        let (per_s, _) = theil_sen(&points).filter(|_| !idle.is_empty())?;
+        let low_per_s = slope(&points).map_or(f64::NEG_INFINITY, |slope| slope.low);
+        let lasted_s = points[points.len() - 1].0 - points[0].0;
+        // What a server gives back when it comes to rest does not count.
+        Some(Idle { per_s: per_s.max(0.0), low_per_s, lasted_s })
+    }
+
+    fn is_certain(&self, kept: Kept) -> bool {
+        self.low_per_s > 0.0 && self.per_s * self.lasted_s >= least(kept)
+    }
+}
+
+/// The least growth with a request that would have been seen as a rule, and that is looked at at all. Of memory whose heap may take what it
+/// has for long nobody can say.
+fn visible_from(load: &Load, kept: Kept, known: Known<'_>) -> Option<f64> {
     let half_width = (load.slope.high - load.slope.low) / 2.0;
-    load.slope.high.max(half_width).max(least(kept) / load.requests().max(1.0))
+    let least = load.slope.high.max(SEEN * half_width).max(least(kept) / load.requests().max(1.0));
+    let is_hidden = kept == Kept::Memory && known.jvm;
+    Some(least).filter(|least| least.is_finite() && !is_hidden)
 }
 
 fn measured(kept: Kept, slope: Interval) -> Measured {
     let unit = if matches!(kept, Kept::Heap | Kept::Memory) { Unit::Bytes } else { Unit::Units };
-    Measured { estimate: Some(slope.estimate), low: Some(slope.low), high: Some(slope.high), unit }
+    let known = |bound: f64| Some(bound).filter(|bound| bound.is_finite());
+    Measured { estimate: Some(slope.estimate), low: known(slope.low), high: known(slope.high), unit }
 }

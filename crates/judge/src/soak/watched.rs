@@ -3,7 +3,10 @@
 use model::{Kept, Metric, Observation, Plan, Ruled, SoakCycle, SoakPart, TrialRecord, soak_part};
 
 use super::arrange::cycles;
-use super::line::median;
+use super::thresholds::TAKEN_BY_OTHERS;
+use crate::statistics::share_interval;
+use crate::thresholds::CONFIDENCE;
+use crate::trial::check_trial;
 
 /// A cycle that was measured.
 pub(super) struct Cycle<'a> {
@@ -20,7 +23,10 @@ pub(super) struct Cycle<'a> {
 /// The cycles of a soak that were measured, in the order of time.
 pub(super) fn watched<'a>(plan: &Plan, trials: &'a [TrialRecord]) -> Vec<Cycle<'a>> {
     let of = cycles(plan);
-    let is_cycle = |trial: &&TrialRecord| trial.block > 0 && trial.measurement.is_some() && trial.observation.is_some();
+    let is_cycle = |trial: &&TrialRecord| {
+        let is_seen = trial.measurement.is_some() && trial.observation.is_some();
+        trial.block > 0 && is_seen && trial.failure.is_none()
+    };
     let all: Vec<&TrialRecord> = trials.iter().filter(is_cycle).collect();
     // The first one's own begin is that of the launch.
     let window_s = |trial: &TrialRecord| trial.measurement.as_ref().map_or(0.0, |measured| measured.window_s);
@@ -55,9 +61,29 @@ impl<'a> Cycle<'a> {
         })
     }
 
-    /// The share of its requests that failed.
+    /// How many of its requests had no good reply, be it that none came, and how many there were.
+    fn without_reply(&self) -> (u64, u64) {
+        let books = self.record.measurement.as_ref().map(|measured| &measured.accounting);
+        books.map_or((0, 0), |books| (books.scheduled.saturating_sub(books.ok), books.scheduled))
+    }
+
+    /// The share of its requests that had no good reply.
     pub(super) fn failed(&self) -> f64 {
-        self.record.measurement.as_ref().map_or(0.0, |measured| measured.accounting.error_share())
+        let (failed, of) = self.without_reply();
+        if of == 0 { 0.0 } else { failed as f64 / of as f64 }
+    }
+
+    /// Whether a rule about them is certainly broken: of the few requests of a pause one alone may have been in flight at its end.
+    pub(super) fn fails_beyond(&self, most: f64) -> bool {
+        let (failed, of) = self.without_reply();
+        share_interval(failed, of, CONFIDENCE).is_some_and(|share| share.low > most)
+    }
+
+    /// Whether what replies took in it says something of the server alone: the instrument vouches for it, and others hardly used the machine.
+    pub(super) fn is_quiet(&self, plan: &Plan) -> bool {
+        let Some(cell) = plan.cell(self.record.cell) else { return false };
+        let taken = self.observed().map_or(0.0, |seen| seen.host.steal_share + seen.host.others_share);
+        taken < TAKEN_BY_OTHERS && check_trial(cell, plan.generator.limits, self.record).void.is_none()
     }
 
     /// A quantile of its response times, in µs.
@@ -69,14 +95,16 @@ impl<'a> Cycle<'a> {
     pub(super) fn ruled(&self, of: Ruled) -> Option<f64> {
         let seen = self.observed()?;
         let (told, collected) = (seen.runtime.as_ref(), seen.heap.as_ref().and_then(|heap| heap.collections));
-        let sockets = seen.sockets.as_ref();
+        // The last look comes when all connections are closed.
+        let sockets = seen.sockets.as_ref().filter(|sockets| sockets.looks > 1);
         match of {
             Ruled::Failed => Some(self.failed()),
             Ruled::Established => sockets.map(|sockets| f64::from(sockets.established_max)),
             Ruled::AcceptQueue => sockets.map(|sockets| f64::from(sockets.accept_queue_max)),
             Ruled::Cpu => (!seen.unwaited).then(|| seen.busy()),
             Ruled::YoungCollections => {
-                let told = told.and_then(|told| Some(told.gc_count? - told.gc_major.unwrap_or(0.0)));
+                // A runtime that has no generations has no young collections.
+                let told = told.and_then(|told| Some(told.gc_count? - told.gc_major?));
                 let young = collected.map(|it| it.young as f64).or(told)?;
                 Some(young / self.length_s * 60.0)
             }
@@ -101,9 +129,4 @@ impl<'a> Cycle<'a> {
             kept: Kept::ALL.iter().filter_map(kept).collect(),
         }
     }
-}
-
-/// The middle of what some cycles show.
-pub(super) fn middle(cycles: &[&Cycle<'_>], of: impl Fn(&Cycle<'_>) -> Option<f64>) -> Option<f64> {
-    median(&mut cycles.iter().filter_map(|cycle| of(cycle)).collect::<Vec<f64>>())
 }

@@ -22,6 +22,7 @@ mod scale;
 pub(crate) mod series;
 mod sheet;
 mod shift;
+mod soak;
 mod steadiness;
 mod svg;
 mod text;
@@ -115,7 +116,8 @@ pub fn pictures(judged: &Judged) -> Vec<Picture> {
     match judged {
         Judged::Run(analysis) => of_run(analysis),
         Judged::Comparison(analysis) => of_comparison(analysis),
-        Judged::Diagnosis(_) | Judged::Soak(_) => Vec::new(),
+        Judged::Soak(of) => soak::draw(of).map(|drawn| picture(Subject::Tables, "soak", drawn)).into_iter().collect(),
+        Judged::Diagnosis(_) => Vec::new(),
     }
 }
 
