@@ -168,7 +168,7 @@ fn every_field_of_whole_documents_and_of_records() {
     }
     assert!(missing.is_empty(), "{missing:?}");
     let kinds: BTreeSet<&str> = schemas.iter().filter_map(|schema| schema.split('/').next()).collect();
-    let all = ["audit", "calibration", "compare", "diagnosis", "environment", "load", "report", "trial"]
+    let all = ["audit", "calibration", "compare", "diagnosis", "environment", "load", "report", "soak", "trial"]
         .map(|kind| format!("bourdon.{kind}"));
     assert_eq!(kinds.into_iter().collect::<Vec<_>>(), all);
 }
