@@ -17,7 +17,7 @@ use crate::tls::Place;
 /// How long a runtime may take to count: a large heap takes seconds to collect.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long one may take that was never seen to.
+/// How long one may take that was never seen to, or said nothing the last time: it may hang.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Largest answer that is taken.
@@ -37,6 +37,8 @@ const JAVA: &str = "java";
 pub(crate) struct HeapCounter<'a> {
     executable: &'a Path,
     by: Option<By>,
+    /// How long it may take the next time: little, once it said nothing.
+    patience: Duration,
 }
 
 enum By {
@@ -75,15 +77,22 @@ impl<'a> HeapCounter<'a> {
                     places.into_iter().find(|at| ask_go(*at, FIRST_PATIENCE).is_some()).map(By::Go)
                 }
             };
-        Self { executable, by }
+        Self { executable, by, patience: PATIENCE }
     }
 
     /// What is alive now, and how often the target collected since the count before; none where it does not say.
     pub(crate) fn count(&mut self, stop: &AtomicBool) -> Option<LiveHeap> {
+        let counted = self.ask(stop);
+        self.patience = if counted.is_some() { PATIENCE } else { FIRST_PATIENCE };
+        counted
+    }
+
+    fn ask(&mut self, stop: &AtomicBool) -> Option<LiveHeap> {
+        let within = self.patience;
         match self.by.as_mut()? {
-            By::Go(at) => ask_go(*at, PATIENCE),
+            By::Go(at) => ask_go(*at, within),
             By::Jvm { pid, jcmd, before } => {
-                let ask = |what| run(self.executable, jcmd, *pid, what, stop);
+                let ask = |what| run(self.executable, jcmd, *pid, what, (within, stop));
                 let now = ask(COUNTERS).as_deref().and_then(jvm_collections);
                 let counted = ask(HISTOGRAM).as_deref().and_then(jvm_heap);
                 let collections = now.zip(before.as_ref()).map(|(now, before)| now.since(before));
@@ -95,9 +104,15 @@ impl<'a> HeapCounter<'a> {
 }
 
 /// What `jcmd` says; none where it fails.
-fn run(executable: &Path, jcmd: &Path, pid: u32, what: &str, stop: &AtomicBool) -> Option<String> {
+fn run(
+    executable: &Path,
+    jcmd: &Path,
+    pid: u32,
+    what: &str,
+    (within, stop): (Duration, &AtomicBool),
+) -> Option<String> {
     let command = vec![jcmd.into(), pid.to_string().into(), OsString::from(what)];
-    let question = Question { executable, command, within: Some(PATIENCE), stop: Some(stop) };
+    let question = Question { executable, command, within: Some(within), stop: Some(stop) };
     let mut said = Vec::new();
     let answer = ask(question, |_| {}, &mut |bytes| {
         let room = MOST_BYTES.saturating_sub(said.len());

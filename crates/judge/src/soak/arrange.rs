@@ -131,6 +131,10 @@ fn cell(plan: &Plan, asked: &SoakPlan, level: &str, rate_per_s: f64) -> CellPlan
     let mut cell = plan.cells[0].clone();
     cell.levels.0.insert(PART.to_owned(), Level::Text(level.to_owned()));
     cell.load.model = LoadModel::Open { rate_per_s, arrivals: Arrivals::Poisson };
+    if level == IDLE {
+        // What is kept of each connection is not kept with time.
+        cell.load.connections = 1;
+    }
     // All that is sent counts: what a server keeps of a request it keeps of the first as well.
     cell.load.warm_up_ns = 0;
     let load_s = (asked.for_s / f64::from(cycles(plan)) - LEFT_ALONE_S).max(SHORTEST_S);
