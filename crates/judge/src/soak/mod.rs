@@ -15,10 +15,10 @@ use model::{
 };
 
 use crate::compare::Run;
-use crate::statistics::{geometric_interval, geometric_mean};
+use crate::statistics::{geometric_interval, geometric_mean, lag_one_autocorrelation, logarithms};
 use crate::thresholds::CONFIDENCE;
 pub(crate) use arrange::SoakPlanner;
-use thresholds::{FEWEST_CYCLES, GROWERS, LEAST_SHARE, WARMS_UP};
+use thresholds::{FEWEST_PAIRS, GROWERS, LEAST_SHARE, WARMS_UP};
 use watched::{Cycle, watched};
 
 /// What a soak came to; none where the plan is not one's.
@@ -63,11 +63,15 @@ fn latency(run: Run<'_>, cycles: &[Cycle<'_>], metric: Metric) -> Option<Latency
     let (before, after): (Vec<f64>, Vec<f64>) =
         pairs.filter_map(|(first, again)| Some((response(first)?, response(again)?))).unzip();
     let ratios: Vec<f64> = before.iter().zip(&after).map(|(before, after)| after / before).collect();
-    let interval = geometric_interval(&ratios, CONFIDENCE).filter(|_| ratios.len() >= FEWEST_CYCLES)?;
+    let interval = geometric_interval(&ratios, CONFIDENCE).filter(|_| ratios.len() >= FEWEST_PAIRS)?;
+    // A cycle is like the one before it: by as much fewer independent ones there are.
+    let alike = lag_one_autocorrelation(&logarithms(&ratios)?).map_or(0.0, |one| one.clamp(0.0, 0.9));
+    let wider = ((1.0 + alike) / (1.0 - alike)).sqrt();
+    let bound = |bound: f64| Some(interval.estimate * (bound / interval.estimate).powf(wider));
     let ratio = Measured {
         estimate: Some(interval.estimate),
-        low: Some(interval.low),
-        high: Some(interval.high),
+        low: bound(interval.low),
+        high: bound(interval.high),
         unit: Unit::None,
     };
     Some(LatencyCourse { metric, first_us: geometric_mean(&before)?, last_us: geometric_mean(&after)?, ratio })

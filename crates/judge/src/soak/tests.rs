@@ -244,6 +244,12 @@ fn slower_replies_and_broken_rules_are_told_with_when() {
 }
 
 #[test]
+fn few_cycles_say_nothing_of_latencies() {
+    let soak = found(&Server { slower: 1.3, ..Server::default() }, 80);
+    assert_eq!(soak.latencies, [], "eight cycles of the second load");
+}
+
+#[test]
 fn a_server_that_ends_is_told_with_its_last_words() {
     let mut draft = Session::new().delayed("a", 32, 5, 1_000.0).blocks(1).draft();
     draft.soak = Some(SoakPlan { for_s: 3_600.0, rate_per_s: Some(100.0), share: 0.5, rules: Vec::new() });
