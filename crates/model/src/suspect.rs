@@ -58,8 +58,11 @@ pub enum Experiment {
         /// How many.
         connections: u32,
     },
-    /// One connection whose kernel acknowledges at once.
-    QuickAck,
+    /// So many connections, each of which sends when its reply came, and whose kernel acknowledges at once.
+    QuickAck {
+        /// How many.
+        connections: u32,
+    },
     /// So many requests at the same moment, each on a connection of its own.
     Burst {
         /// How many.
@@ -119,7 +122,7 @@ impl std::fmt::Display for Experiment {
                 write!(f, "delayed-{connections}-{}us", network_delay_ns / 1_000)
             }
             Experiment::Closing { connections } => write!(f, "closing-{connections}"),
-            Experiment::QuickAck => f.write_str("quick-ack"),
+            Experiment::QuickAck { connections } => write!(f, "quick-ack-{connections}"),
             Experiment::Burst { requests } => write!(f, "burst-{requests}"),
             Experiment::Other { connections } => write!(f, "other-{connections}"),
             Experiment::Both { connections } => write!(f, "both-{connections}"),

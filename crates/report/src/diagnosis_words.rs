@@ -19,24 +19,20 @@ const ALL_WAIT: f64 = 0.7;
 /// The answer in one sentence or two.
 pub(crate) fn answer(diagnosis: &Diagnosis) -> (Tint, String) {
     let certain: Vec<&Diagnosed> = diagnosis.findings.iter().filter(|it| it.sureness == Sureness::Is).collect();
-    let likely = diagnosis.findings.len() - certain.len();
-    let rest = match likely {
+    let unproved: Vec<&Diagnosed> = diagnosis.findings.iter().filter(|it| it.sureness != Sureness::Is).collect();
+    let titles = |all: &[&Diagnosed]| all.iter().map(|it| title(&it.fault)).collect::<Vec<_>>().join(" ");
+    let rest = match unproved.len() {
         0 => String::new(),
         _ if certain.is_empty() => {
-            let titles = diagnosis.findings.iter().map(|it| title(&it.fault)).collect::<Vec<_>>().join(" ");
-            return (Tint::Unsure, format!("Nothing is proved. Consistent with what was seen: {titles}"));
+            return (Tint::Unsure, format!("Nothing is proved. Consistent with what was seen: {}", titles(&unproved)));
         }
-        _ => match likely {
-            1 => " One more fits what was seen and is not proved.".to_owned(),
-            more => format!(" {more} more fit what was seen and are not proved."),
-        },
+        _ => format!("Not proved, but consistent with what was seen: {}", titles(&unproved)),
     };
     if certain.is_empty() {
         let is_good = diagnosis.ended == DiagnosisEnd::Complete && diagnosis.unexplained.is_empty();
         return (if is_good { Tint::Good } else { Tint::Unsure }, nothing(diagnosis));
     }
-    let titles = certain.iter().map(|it| title(&it.fault)).collect::<Vec<_>>().join(" ");
-    (Tint::Bad, format!("{titles}{rest}"))
+    (Tint::Bad, [titles(&certain), rest].join(" ").trim_end().to_owned())
 }
 
 fn nothing(diagnosis: &Diagnosis) -> String {
@@ -116,7 +112,12 @@ pub(crate) fn title(fault: &ServerFault) -> String {
 
 fn grows(suspect: Suspect, per_request: &Measured) -> String {
     match suspect {
-        Suspect::MemoryGrowth => format!("The memory of the server grows by {} with each request.", value(per_request)),
+        Suspect::MemoryGrowth => {
+            format!(
+                "The memory of the server grew by {} a request; it may keep that, or only not have collected it yet.",
+                value(per_request)
+            )
+        }
         Suspect::ThreadGrowth => {
             format!("The server keeps {} threads or processes for each request.", bare(per_request))
         }

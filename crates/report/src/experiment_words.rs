@@ -17,7 +17,8 @@ pub(crate) fn experiment_words(experiment: &Experiment) -> String {
         Experiment::Closing { connections: count } => {
             format!("{} that close after each request", counted((*count).into(), "client", "clients"))
         }
-        Experiment::QuickAck => "1 connection that acknowledges at once".to_owned(),
+        Experiment::QuickAck { connections: 1 } => "1 connection that acknowledges at once".to_owned(),
+        Experiment::QuickAck { connections: count } => format!("{} that acknowledge at once", connections(*count)),
         Experiment::Burst { requests } => {
             format!("{} at the same moment", counted((*requests).into(), "request", "requests"))
         }

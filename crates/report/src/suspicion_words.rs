@@ -41,13 +41,13 @@ pub(crate) fn suspicion_words(suspicion: &Suspicion) -> String {
     }
 }
 
-/// How many replies take at least as long as this quantile.
+/// How many replies take at least as long as this quantile, the lowest that was found to be so long.
 pub(crate) fn share_above(quantile: Metric) -> &'static str {
     match quantile {
-        Metric::P50 => "Half",
-        Metric::P75 => "A quarter",
-        Metric::P90 => "A tenth",
-        Metric::P95 => "A twentieth",
-        _ => "One in a hundred",
+        Metric::P50 => "At least half",
+        Metric::P75 => "At least a quarter",
+        Metric::P90 => "At least a tenth",
+        Metric::P95 => "At least a twentieth",
+        _ => "At least one in a hundred",
     }
 }

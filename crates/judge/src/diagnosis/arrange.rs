@@ -32,6 +32,7 @@ pub(super) fn cell(case: &Case<'_>, trying: Trying) -> CellPlan {
 }
 
 fn arrange(cell: &mut CellPlan, case: &Case<'_>, experiment: Experiment, service_s: f64) {
+    cell.quick_ack = case.acknowledges_late() && is_of_a_limit(experiment);
     let (asked, base_s, light) = (case.asked, case.window_s(), cell.load.mix.clone());
     let longer = |requests_per_s: f64| (FEWEST_HEAVY / requests_per_s).clamp(PROBES * base_s, LONGEST_PROBES * base_s);
     let load = &mut cell.load;
@@ -48,7 +49,7 @@ fn arrange(cell: &mut CellPlan, case: &Case<'_>, experiment: Experiment, service
             (load.connections, load.warm_up_ns) = (connections, load.warm_up_ns + ns(SETTLED * base_s));
         }
         Experiment::Patient => load.extent = Extent::Window(ns(PATIENT * base_s)),
-        Experiment::QuickAck => cell.quick_ack = true,
+        Experiment::QuickAck { connections } => (load.connections, cell.quick_ack) = (connections, true),
         Experiment::Burst { requests } => *load = counted(load, requests, requests.into()),
         Experiment::Other { connections } => {
             load.connections = connections;
@@ -82,6 +83,12 @@ fn arrange(cell: &mut CellPlan, case: &Case<'_>, experiment: Experiment, service
         }
         Experiment::Dose { requests } => *load = counted(load, DOSE_CONNECTIONS, requests),
     }
+}
+
+/// Whether an experiment is only made for the proof of a limit, where what a client waits for beside the server's work is in the way.
+fn is_of_a_limit(experiment: Experiment) -> bool {
+    use Experiment::{Both, Burst, Delayed, Other, Settled};
+    matches!(experiment, Both { .. } | Burst { .. } | Delayed { .. } | Other { .. } | Settled { .. })
 }
 
 fn window_s(load: &Load, service_s: f64) -> f64 {

@@ -86,6 +86,21 @@ impl<'a> Case<'a> {
         alone.service_s().or_else(|| self.first(Experiment::Patient)?.service_s())
     }
 
+    /// Whether replies to one connection wait for its acknowledgement, which is none of the server's work.
+    pub(super) fn acknowledges_late(&self) -> bool {
+        self.first(Experiment::Crowd { connections: 1 }).is_some_and(|alone| alone.delayed_ack().is_some())
+    }
+
+    /// A closed load by which a limit is proved: one that acknowledges at once where others wait for that.
+    pub(super) fn crowd(&self, connections: u32) -> Experiment {
+        if self.acknowledges_late() { Experiment::QuickAck { connections } } else { Experiment::Crowd { connections } }
+    }
+
+    /// What the server itself takes for a request where none waits for another, in seconds; none before that was measured.
+    pub(super) fn work_s(&self) -> Option<f64> {
+        if self.acknowledges_late() { self.first(self.crowd(1))?.service_s() } else { self.service_s() }
+    }
+
     /// How long a load is unless its experiment needs more, in seconds.
     pub(super) fn window_s(&self) -> f64 {
         self.base.load.window_ns() as f64 / 1e9

@@ -27,8 +27,11 @@ struct Arms {
 pub(super) fn examine(case: &Case<'_>) -> Option<Examined> {
     let shows = |reading: &&Reading<'_>| is_crowd(reading) && sign(case, Suspect::Limit, reading) == Sign::Shows;
     let first = case.counting().find(shows)?;
-    let (service_s, limit) = (case.service_s()?, at_once(case, first)?.round().max(1.0) as u32);
-    let arms = arms(limit, service_s);
+    let Some((service_s, at_once_first)) = case.work_s().zip(at_once(case, first)) else {
+        return Some(Examined::new(fault(case, &[first], None, None)?, &[first], Stands::Wants(case.crowd(1))));
+    };
+    let limit = at_once_first.round().max(1.0) as u32;
+    let arms = arms(case, limit, service_s);
     let order = [arms.half, arms.twice, arms.four, arms.delayed, arms.twice, arms.half, arms.settled];
     let steps = Steps::of(case, &order);
     if let Some(next) = steps.next {
@@ -52,10 +55,10 @@ fn is_crowd(reading: &Reading<'_>) -> bool {
     matches!(reading.experiment(), Experiment::Crowd { connections } if connections > 1)
 }
 
-fn arms(limit: u32, service_s: f64) -> Arms {
+fn arms(case: &Case<'_>, limit: u32, service_s: f64) -> Arms {
     let twice = (2 * limit).min(MOST_CONNECTIONS / 2);
     let four = (4 * limit).min(MOST_CONNECTIONS);
-    let crowd = |connections| Experiment::Crowd { connections };
+    let crowd = |connections| case.crowd(connections);
     Arms {
         half: crowd((limit / 2).max(1)),
         twice: crowd(twice),
@@ -109,7 +112,7 @@ fn fault(
             unit: Unit::RequestsAtOnce,
         },
         exactly,
-        service_s: case.service_s()?,
+        service_s: case.work_s().or_else(|| case.service_s())?,
         most_per_s: mean(&beyond.iter().map(|reading| reading.per_s()).collect::<Vec<f64>>())?,
         waits_s: f64::from(longest.cell.load.connections) / longest.per_s(),
         connections: longest.cell.load.connections,

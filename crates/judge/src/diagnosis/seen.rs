@@ -17,8 +17,9 @@ pub(super) fn delayed_ack(case: &Case<'_>) -> Option<Examined> {
     let first = case.first(case.paced().unwrap_or(ALONE))?;
     let (quantile, service_us) = first.delayed_ack()?;
     let two = Experiment::Crowd { connections: 2 };
-    let steps = Steps::of(case, &[ALONE, Experiment::QuickAck, two, Experiment::QuickAck, ALONE]);
-    let quick = steps.all(Experiment::QuickAck);
+    let at_once = Experiment::QuickAck { connections: 1 };
+    let steps = Steps::of(case, &[ALONE, at_once, two, at_once, ALONE]);
+    let quick = steps.all(at_once);
     let quick_us = mean(&quick.iter().filter_map(|it| it.service_at_us(quantile)).collect::<Vec<f64>>());
     let fault = ServerFault::DelayedAck { quantile, service_us, quick_us };
     let waits = |readings: Vec<&Reading<'_>>| readings.iter().all(|it| it.delayed_ack().is_some());

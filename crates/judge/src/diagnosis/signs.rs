@@ -77,7 +77,7 @@ pub(super) fn is_full(case: &Case<'_>, reading: &Reading<'_>) -> bool {
 
 /// Requests that a server works on at once, by Little's law: those in service, whatever waits in line before them.
 pub(super) fn at_once(case: &Case<'_>, reading: &Reading<'_>) -> Option<f64> {
-    Some(reading.per_s() * case.service_s()?)
+    Some(reading.per_s() * case.work_s()?)
 }
 
 /// Fewer at once than there are connections, while neither CPU nor generator is full. How many are at once is told by what one connection

@@ -75,7 +75,7 @@ impl Faulty {
         let workers = self.workers * if is_settled { self.grown } else { 1.0 };
         let held = self.holds && cell.load.keep_alive;
         let served = if held { connections.min(workers) } else { connections };
-        let at_most = (workers / if held { takes_s + far_s } else { takes_s })
+        let at_most = (workers / if held { takes_s + far_s } else { self.service_s })
             .min(self.cpus / self.cpu_s)
             .min(served / (takes_s + far_s));
         let rate = match cell.load.model {
@@ -331,6 +331,14 @@ fn replies_that_wait_for_an_acknowledgement_are_found() {
         panic!("{diagnosis:?}")
     };
     assert!((*service_us - 41_600.0).abs() < 500.0, "{service_us}");
+    // A worker is free as soon as it has written its reply: the acknowledgement is waited for by the client alone.
+    for workers in [1.0, 4.0, 30.0] {
+        let diagnosis = Faulty { service_s: 0.03, workers, acknowledged_us: 41_000.0, ..Faulty::default() }.diagnosed();
+        let found = proved(&diagnosis);
+        let Some(ServerFault::Limit { at_once, .. }) = found.get(&Suspect::Limit) else { panic!("{diagnosis:?}") };
+        assert!((at_once.estimate.unwrap() / workers - 1.0).abs() < 0.02, "{workers}: {at_once:?}");
+        assert_eq!(found.keys().copied().collect::<Vec<_>>(), [Suspect::Limit, Suspect::DelayedAck], "{diagnosis:?}");
+    }
     let slow = Faulty { service_s: 0.0006, acknowledged_us: 20_000.0, ..Faulty::default() }.diagnosed();
     assert_eq!(slow.findings, [], "no kernel waits for as short as that");
 }
