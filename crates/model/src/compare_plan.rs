@@ -6,7 +6,7 @@ use crate::outcome::kinds;
 use crate::{Gate, Metric};
 
 /// What `bourdon compare` asked for, in a plan of two targets: with it a comparison can be resumed as one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ComparePlan {
     /// Name of the target that was there before.
     pub old: String,

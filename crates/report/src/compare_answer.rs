@@ -1,6 +1,6 @@
 //! The answer to "is the new one slower?", in the first sentence that a reader sees.
 
-use model::{CompareAnalysis, CompareRow, ComparisonVerdict, GateResult, GateVerdict};
+use model::{CompareAnalysis, CompareRow, ComparisonVerdict, GateResult, GateVerdict, Metric};
 
 use crate::answer::NOTHING_YET;
 use crate::compare_launches::{in_vain, launches, without_launches_and_why};
@@ -97,17 +97,26 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
             let said = primary(analysis).into_iter().chain(leaning(analysis).or_else(far));
             let most: String = said.map(|row| format!("{}; ", known(row, analysis))).collect();
             let open = format!("{open} of {figures} {} inconclusive", are(open));
-            let is_no_worse = primary(analysis).is_some_and(|row| matches!(row.verdict, Same | Faster));
-            let answer = if is_no_worse { "Not shown to be slower" } else { "Undecided" };
+            let answer = match primary(analysis).map(|row| row.verdict) {
+                Some(Faster) => "Better, and not shown to be slower",
+                Some(Same) => "Not shown to be slower",
+                _ => "Undecided",
+            };
             let then_said = primary(analysis).and_then(|row| undecided(row, analysis));
             let text = format!("{answer}: {most}{open}{}", then(", ", others(0)));
             Answer { then: then_said, ..Answer::new(Tint::Unsure, text) }
         }
         _ => {
-            let yes = if of(Slower).any(|row| row.metric.is_speed()) { "Yes" } else { "Worse" };
+            // Requests that fail are not served: that is one fact, and not two.
+            let fails = of(Slower).any(|row| row.metric == Metric::Errors);
+            let is_slower = |row: &CompareRow| row.metric.is_speed() && !(fails && row.metric == Metric::Throughput);
+            let yes = if of(Slower).any(is_slower) { "Yes" } else { "Worse" };
             let unlike = unlike(analysis, Slower);
-            let open_one = primary(analysis).filter(|row| row.verdict == ComparisonVerdict::Inconclusive);
-            let primary = open_one.map_or(String::new(), |row| format!("{}; ", left_open(row, analysis)));
+            let primary = primary(analysis).filter(|row| row.verdict != Slower).map_or(String::new(), |row| {
+                let open = row.verdict == ComparisonVerdict::Inconclusive;
+                let said = if open { left_open(row, analysis) } else { format!("but {}", known(row, analysis)) };
+                format!("{said}; ")
+            });
             let count = format!("{}{primary}{worse} of {figures} {} worse", largest(analysis, Slower), are(worse));
             Answer::new(Tint::Bad, format!("{yes}{unlike}: {count}{}", then(", ", others(open))))
         }
@@ -128,6 +137,8 @@ fn largest(analysis: &CompareAnalysis, verdict: ComparisonVerdict) -> String {
     let rows: Vec<&CompareRow> = analysis.rows.iter().filter(|row| row.verdict == verdict).collect();
     let moved = |row: &CompareRow| match row.ratio.estimate {
         _ if is_of_nothing(row) => f64::INFINITY,
+        // Failures come before whatever they make of the other figures.
+        _ if row.difference.is_some() => f64::MAX,
         ratio => ratio.map_or(0.0, |ratio| ratio.ln().abs()),
     };
     let primary = rows.iter().find(|row| Some(row.metric) == analysis.primary);
@@ -150,6 +161,7 @@ fn primary(analysis: &CompareAnalysis) -> Option<&CompareRow> {
 fn known(row: &CompareRow, analysis: &CompareAnalysis) -> String {
     let said = match row.verdict {
         ComparisonVerdict::Same => format!(", {}", same_within(analysis, row.difference.is_some())),
+        ComparisonVerdict::Faster => ", better".to_owned(),
         ComparisonVerdict::Inconclusive if row.withheld.is_none() => compare_open::reach(row),
         _ => String::new(),
     };

@@ -194,7 +194,7 @@ fn reopened_words(of: &Reopened) -> String {
     let how = match of.said < of.idle.saturating_add(of.in_place) {
         false => "",
         true if of.idle < of.in_place => " or in place of one",
-        true => " without saying so",
+        true => ", or while it was idle, without saying so",
     };
     let opened = counted(of.opened, "connection was", "connections were");
     let (replies, kept) = (counted(of.replies, "reply", "replies"), thousands(of.connections.into()));

@@ -110,6 +110,6 @@ fn planned(why: Whole) -> &'static str {
         Whole::HandlerDelay => "with a handler delay, slices are not the same load as one long window",
         Whole::ShortWindow => "the window has no room for two slices",
         Whole::FewRequests => "a slice would have too few requests",
-        Whole::Claimed => "a claim is about a p99.9 or major collections, which slices cannot measure",
+        Whole::Claimed => "a claim or gate is about a p99.9 or major collections, which slices cannot measure",
     }
 }

@@ -63,6 +63,9 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         Withheld::Pauses => pauses(who),
         Withheld::BetweenLooks => between_looks(who),
         Withheld::SharedMemory => shared_memory(who, share),
+        Withheld::LittleMemory => {
+            "two runs of one server can differ by so little memory (less than 512 KiB), too".to_owned()
+        }
         Withheld::Unwaited => {
             format!("child processes of {who} may have exited without being reaped; their CPU time is not counted")
         }
@@ -154,6 +157,7 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker, cpus: u
         | Withheld::Pauses
         | Withheld::Unwaited
         | Withheld::BetweenLooks
+        | Withheld::LittleMemory
         | Withheld::Definition
         | Withheld::Zero => return None,
     };

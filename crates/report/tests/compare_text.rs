@@ -7,8 +7,8 @@ mod said;
 mod support;
 
 use model::{
-    CompareAnalysis, CompareForm, ComparisonVerdict, GateResult, GateVerdict, Judged, Measured, Metric, Waited,
-    Withheld,
+    CompareAnalysis, CompareForm, CompareRow, ComparisonVerdict, GateResult, GateVerdict, Judged, Measured, Metric,
+    Waited, Withheld,
 };
 use report::{compare_markdown, compare_text};
 use support::comparisons::{dying, failing, revisions, runs};
@@ -216,6 +216,51 @@ fn a_figure_that_is_far_worse_than_the_primary_one_is_named_beside_it() {
     primary.withheld = Some(model::Withheld::Definition);
     let withheld = "Yes: throughput -8.0 % (-9.0 to -7.0); CPU per request +6.0 % (+5.0 to +7.0), but ";
     assert!(said(&analysis).contains(withheld), "{}", said(&analysis));
+}
+
+#[test]
+fn what_is_worse_does_not_hide_that_the_primary_figure_is_better() {
+    let mut analysis = revisions();
+    analysis.gates.clear();
+    let ratio = |estimate: f64| {
+        let (low, high) = (Some(estimate - 0.01), Some(estimate + 0.01));
+        Measured { estimate: Some(estimate), low, high, unit: model::Unit::Ratio }
+    };
+    for row in &mut analysis.rows {
+        let (verdict, of) = match row.metric {
+            Metric::CpuPerRequest => (ComparisonVerdict::Faster, 0.72),
+            Metric::PeakMemory => (ComparisonVerdict::Slower, 1.05),
+            _ => (ComparisonVerdict::Same, 1.0),
+        };
+        (row.verdict, row.ratio, row.withheld, row.seen) = (verdict, ratio(of), None, None);
+    }
+    let both = "Worse: peak memory +5.0 % (+4.0 to +6.0); but CPU per request -28.0 % (-29.0 to -27.0), better; 1 of ";
+    assert!(said(&analysis).contains(both), "{}", said(&analysis));
+    let memory = analysis.rows.iter_mut().find(|row| row.metric == Metric::PeakMemory).unwrap();
+    memory.verdict = ComparisonVerdict::Inconclusive;
+    let open = "Better, and not shown to be slower: CPU per request -28.0 % (-29.0 to -27.0), better; ";
+    assert!(said(&analysis).contains(open), "{}", said(&analysis));
+}
+
+#[test]
+fn requests_that_fail_are_named_before_what_they_cost_in_throughput() {
+    let mut analysis = revisions();
+    analysis.gates.clear();
+    let point = |estimate: f64, unit| Measured { estimate: Some(estimate), low: None, high: None, unit };
+    let errors = CompareRow {
+        metric: Metric::Errors,
+        difference: Some(point(0.03, model::Unit::Share)),
+        ..analysis.rows[0].clone()
+    };
+    for row in &mut analysis.rows {
+        let is_throughput = row.metric == Metric::Throughput;
+        row.verdict = if is_throughput { ComparisonVerdict::Slower } else { ComparisonVerdict::Same };
+        (row.ratio, row.withheld, row.seen) =
+            (point(if is_throughput { 0.97 } else { 1.0 }, model::Unit::Ratio), None, None);
+    }
+    analysis.rows.push(CompareRow { verdict: ComparisonVerdict::Slower, withheld: None, seen: None, ..errors });
+    let text = said(&analysis);
+    assert!(text.contains("Worse: most of all errors +3.0 points"), "{text}");
 }
 
 #[test]

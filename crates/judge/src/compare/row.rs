@@ -152,7 +152,8 @@ impl Pair<'_> {
             self.verdict(metric, within, p)
         };
         let judge = |doubts: &[Doubt]| adjusted(self.within(metric, (LaunchSelection::All, doubts), self.confidence()));
-        doubt([self.new, self.old], metric, verdict, judge).or_else(|| {
+        let doubted = || doubt([self.new, self.old], metric, verdict, judge);
+        self.differs_by_little(metric, verdict).or_else(doubted).or_else(|| {
             let stands = |within: Option<LogRatio>| adjusted(within) == verdict;
             self.noise(metric, (verdict, 0.0), self.confidence(), stands)
         })

@@ -86,7 +86,7 @@ impl<'a> Case<'a> {
         alone.service_s().or_else(|| self.first(Experiment::Patient)?.service_s())
     }
 
-    /// Whether replies to one connection wait for its acknowledgement, which is none of the server's work.
+    /// Whether replies to one connection wait for its acknowledgement, which the server has no part in.
     pub(super) fn acknowledges_late(&self) -> bool {
         self.first(Experiment::Crowd { connections: 1 }).is_some_and(|alone| alone.delayed_ack().is_some())
     }

@@ -117,6 +117,27 @@ mod tests {
     }
 
     #[test]
+    fn two_servers_do_not_differ_by_as_little_memory_as_one_does_from_itself() {
+        let found = |more: u64| {
+            let (session, environment) = (session(), Environment::default());
+            let (plan, mut trials) = (session.plan(), session.records());
+            for (at, trial) in (0..).zip(&mut trials) {
+                let seen = trial.observation.as_mut().unwrap();
+                seen.peak_memory_bytes = 4_000_000 + 1_000 * (at % 3) + more * trial.cell as u64;
+                seen.peak_at_most_bytes = Some(seen.peak_memory_bytes);
+            }
+            let analysis =
+                compare_targets(Run { plan: &plan, environment: &environment, trials: &trials }, "old", "new", &[]);
+            let (row, all) = (row(&analysis).clone(), analyse(&plan, &environment, &trials));
+            ((row.verdict, row.withheld, row.seen), comparison(&all).withheld)
+        };
+        let little = Some(Withheld::LittleMemory);
+        assert_eq!(found(1_000), ((Same, None, None), None));
+        assert_eq!(found(400_000), ((Inconclusive, little, Some(Slower)), little), "a tenth");
+        assert_eq!(found(600_000), ((Slower, None, None), None));
+    }
+
+    #[test]
     fn a_row_that_is_held_back_says_how_far_that_leaves_it_open() {
         let open = |[old, new]: [Seen; 2], together| {
             let analysis = compared([old, new], together, "peak_memory<+5%");

@@ -140,12 +140,20 @@ fn has_enough(cell: &CellPlan, slice_ns: u64) -> bool {
     requests * (1.0 - SLICE_SPREAD) >= SLICE_REPLIES as f64 && requests >= f64::from(cell.load.connections)
 }
 
-/// The cells of which a claim asks what slices do not tell: launches alone do.
+/// The cells of which a claim, or a comparison, asks what slices do not tell: launches alone do.
 fn untold(plan: &Plan) -> BTreeSet<usize> {
+    let is_untold = |metric: Metric| matches!(metric, Metric::P999 | Metric::GcMajor);
+    let compared = plan
+        .comparison
+        .iter()
+        .flat_map(|asked| asked.primary.into_iter().chain(asked.gates.iter().map(|gate| gate.metric)));
+    if compared.into_iter().any(is_untold) {
+        return (0..plan.cells.len()).collect();
+    }
     let of = |claim: &model::Claim| -> Vec<usize> {
         let Ok(resolved) = resolve_claim(plan, claim) else { return Vec::new() };
         let calls = resolved.expectation.expression.calls();
-        let untold = calls.into_iter().filter(|call| matches!(call.metric, Metric::P999 | Metric::GcMajor));
+        let untold = calls.into_iter().filter(|call| is_untold(call.metric));
         untold.filter_map(|call| resolved.cells.get(&call.offset).copied()).collect()
     };
     plan.claims.iter().filter(|claim| claim.not_testable.is_none()).flat_map(of).collect()

@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Arrivals, Backend, Draft, Extent, Level, LoadModel, MOST_STEPS, NS_PER_S, Plan, Rotation, Together, TrialSpec,
-    Turn, Whole,
+    Arrivals, Backend, ComparePlan, Draft, Extent, Level, LoadModel, MOST_STEPS, Metric, NS_PER_S, Plan, Rotation,
+    Together, TrialSpec, Turn, Whole, parse_gates,
 };
 
 use super::{Slicing, by_conditions, sets, together};
@@ -211,7 +211,14 @@ fn what_shares_its_conditions_goes_round_together_where_its_load_can_be_cut() {
     assert_eq!(launches(&plan(|draft| draft.twin = None)), [[(0, false), (1, false)]]);
     assert_eq!(by_conditions(&plan(|draft| draft.rotation = None)), []);
     type Change = fn(&mut Draft);
-    let whole: [(Change, Whole); 11] = [
+    fn comparison(change: fn(&mut ComparePlan)) -> Option<ComparePlan> {
+        let mut asked = ComparePlan { old: "a".to_owned(), new: "b".to_owned(), ..ComparePlan::default() };
+        change(&mut asked);
+        Some(asked)
+    }
+    let p99 = plan(|draft| draft.comparison = comparison(|asked| asked.gates = parse_gates("p99<+25%").unwrap()));
+    assert_eq!(fitted(&p99), Ok(SLICING));
+    let whole: [(Change, Whole); 13] = [
         (|draft| draft.ladder = Some("connections".to_owned()), Whole::Ladder),
         (|draft| draft.cells.truncate(1), Whole::OneTarget),
         (|draft| draft.cells[1].load.keep_alive = false, Whole::NewConnections),
@@ -223,6 +230,11 @@ fn what_shares_its_conditions_goes_round_together_where_its_load_can_be_cut() {
         (|draft| draft.cells[1].rate_share = Some(0.5), Whole::RateUnknown),
         (|draft| draft.claims = Session::new().claim("p999(b) < 10ms").draft().claims, Whole::Claimed),
         (|draft| draft.claims = Session::new().claim("gc_major(b) < 1").draft().claims, Whole::Claimed),
+        (
+            |draft| draft.comparison = comparison(|asked| asked.gates = parse_gates("p999<+25%").unwrap()),
+            Whole::Claimed,
+        ),
+        (|draft| draft.comparison = comparison(|asked| asked.primary = Some(Metric::P999)), Whole::Claimed),
     ];
     for (change, why) in whole {
         let plan = plan(change);
