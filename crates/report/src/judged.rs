@@ -1,9 +1,11 @@
 use model::Judged;
 
 use crate::picture::{Illustrations, Picture};
+use crate::said::to_json_with_answer;
+use crate::told::told;
 use crate::{
-    Style, compare_json, compare_markdown, compare_text, diagnosis_json, diagnosis_markdown, diagnosis_text,
-    more_blocks, run_json, run_markdown, run_text, soak_json, soak_markdown, soak_text,
+    Style, compare_markdown, compare_text, diagnosis_markdown, diagnosis_text, more_blocks, run_markdown, run_text,
+    soak_markdown, soak_text,
 };
 
 /// What a record means, for a terminal.
@@ -37,13 +39,14 @@ pub fn illustrated(judged: &Judged, folder: &str, pictures: &[Picture]) -> Strin
     }
 }
 
-/// The same as one JSON document: `bourdon.report/2` or `bourdon.compare/2`.
+/// The same as one JSON document: `bourdon.report/2`, `bourdon.compare/2`, `bourdon.diagnosis/1` or `bourdon.soak/1`. Its `text` is the answer.
 pub fn json(judged: &Judged) -> String {
+    let (_, (_, answer)) = told(judged);
     match judged {
-        Judged::Run(analysis) => run_json(analysis),
-        Judged::Comparison(analysis) => compare_json(analysis),
-        Judged::Diagnosis(diagnosis) => diagnosis_json(diagnosis),
-        Judged::Soak(soak) => soak_json(soak),
+        Judged::Run(analysis) => to_json_with_answer(&**analysis, answer),
+        Judged::Comparison(analysis) => to_json_with_answer(&**analysis, answer),
+        Judged::Diagnosis(diagnosis) => to_json_with_answer(&**diagnosis, answer),
+        Judged::Soak(soak) => to_json_with_answer(&**soak, answer),
     }
 }
 

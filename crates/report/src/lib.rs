@@ -74,6 +74,7 @@ mod suspect_words;
 mod suspicion_words;
 mod table;
 mod ties;
+mod told;
 mod verdicts;
 mod withheld;
 mod words;
@@ -111,26 +112,6 @@ pub use soak_words::cycle_words;
 pub use verdicts::{VERDICTS_SCHEMA, Verdicts, verdict_counts, verdicts_json, verdicts_markdown};
 pub use words::errno;
 pub use wrong_reply::sentence as wrong_reply;
-
-/// A run's analysis as one JSON document (`bourdon.report/2`), pretty printed.
-pub fn run_json(analysis: &model::Analysis) -> String {
-    said::to_json_in_words(analysis)
-}
-
-/// A comparison as one JSON document (`bourdon.compare/2`), pretty printed.
-pub fn compare_json(analysis: &model::CompareAnalysis) -> String {
-    said::to_json_in_words(analysis)
-}
-
-/// A soak as one JSON document (`bourdon.soak/1`), pretty printed.
-pub fn soak_json(soak: &model::Soak) -> String {
-    said::to_json_in_words(soak)
-}
-
-/// A diagnosis as one JSON document (`bourdon.diagnosis/1`), pretty printed.
-pub fn diagnosis_json(diagnosis: &model::Diagnosis) -> String {
-    said::to_json_in_words(diagnosis)
-}
 
 /// One pretty JSON document with a newline at its end.
 fn to_json(document: &impl serde::Serialize) -> String {

@@ -32,10 +32,25 @@ pub(crate) trait Said {
 
 /// One pretty JSON document in which whatever has figures has its words, too, as the last field.
 pub(crate) fn to_json_in_words(document: &(impl Serialize + Said)) -> String {
+    in_words(document).map_or_else(|text| text, |json| to_json(&json))
+}
+
+/// The same of a document that has words itself: the answer.
+pub(crate) fn to_json_with_answer(document: &(impl Serialize + Said), answer: String) -> String {
+    in_words(document).map_or_else(
+        |text| text,
+        |mut json| {
+            json.put(answer);
+            to_json(&json)
+        },
+    )
+}
+
+fn in_words(document: &(impl Serialize + Said)) -> Result<Json, String> {
     let text = to_json(document);
-    let Ok(mut json) = serde_json::from_str(&text) else { return text };
+    let mut json = serde_json::from_str(&text).map_err(|_| text)?;
     document.say(&mut json);
-    to_json(&json)
+    Ok(json)
 }
 
 /// What has words of its own, and which.

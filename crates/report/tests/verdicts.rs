@@ -4,7 +4,7 @@
 
 mod support;
 
-use model::{Analysis, ClaimAnalysis, ClaimNote, ClaimVerdict};
+use model::{Analysis, ClaimAnalysis, ClaimNote, ClaimVerdict, Judged};
 use report::{Verdicts, claim_notes, verdict_counts, verdicts_json, verdicts_markdown};
 use support::notes::every_note;
 use support::{assert_tidy, runs};
@@ -97,7 +97,7 @@ fn what_documents_have_of_notes_is_read_again() {
     let mut run = runs::full();
     run.claims[0].notes = every_note();
     run.claims[0].notes.push(ClaimNote::Said("it needs 8 cores".to_owned()));
-    let json = report::run_json(&run);
+    let json = report::json(&Judged::Run(Box::new(run.clone())));
     assert_eq!(serde_json::from_str::<Analysis>(&json).unwrap().claims, run.claims);
     let document: serde_json::Value = serde_json::from_str(&json).unwrap();
     let notes = document["claims"][0]["notes"].as_array().unwrap().iter();

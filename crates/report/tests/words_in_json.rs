@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use model::*;
 use report::{
-    Origin, Verdicts, calibration_json, claim_notes, compare_json, difference_words, load_json, note_words,
-    reason_words, run_json, verdicts_json,
+    Origin, Verdicts, calibration_json, claim_notes, difference_words, json, load_json, note_words, reason_words,
+    verdicts_json,
 };
 use serde_json::Value;
 use support::causes::{every_breach, every_difference, every_failure, every_mark, every_no_profile, every_reason};
@@ -155,6 +155,11 @@ fn common(mut expected: Vec<(&'static str, usize)>) -> Vec<(&'static str, usize)
     expected
 }
 
+/// The same of a document that has an answer.
+fn answered<'a>(expected: &[(&'a str, usize)]) -> Vec<(&'a str, usize)> {
+    [("", 1)].into_iter().chain(expected.iter().copied()).collect()
+}
+
 /// What a run's document has, below `at`.
 fn of_run() -> Vec<(&'static str, usize)> {
     common(vec![
@@ -169,8 +174,8 @@ fn of_run() -> Vec<(&'static str, usize)> {
 fn of_a_run_and_of_a_series() {
     let run = run();
     let (alone, expected) = (serde_json::to_value(&run).unwrap(), of_run());
-    let told = run_json(&run);
-    assert_told(&alone, &told, &expected);
+    let told = json(&Judged::Run(Box::new(run.clone())));
+    assert_told(&alone, &told, &answered(&expected));
     assert_eq!(serde_json::from_str::<Analysis>(&told).unwrap(), run);
     let told: Value = serde_json::from_str(&told).unwrap();
     assert_eq!(texts(&told["session"]["marks"]), run.session.marks.iter().map(note_words).collect::<Vec<_>>());
@@ -191,9 +196,9 @@ fn of_a_comparison() {
     comparison.differences = every_difference();
     comparison.session = session();
     comparison.void_trials = every_reason().into_iter().map(void).collect();
-    let told = compare_json(&comparison);
+    let told = json(&Judged::Comparison(Box::new(comparison.clone())));
     let expected = common(vec![(".differences", every_difference().len())]);
-    assert_told(&serde_json::to_value(&comparison).unwrap(), &told, &expected);
+    assert_told(&serde_json::to_value(&comparison).unwrap(), &told, &answered(&expected));
     assert_eq!(serde_json::from_str::<CompareAnalysis>(&told).unwrap(), comparison);
     let told: Value = serde_json::from_str(&told).unwrap();
     assert_eq!(texts(&told["differences"]), comparison.differences.iter().map(difference_words).collect::<Vec<_>>());

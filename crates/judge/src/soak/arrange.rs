@@ -67,7 +67,11 @@ impl SoakPlanner {
 
 impl Planner for SoakPlanner {
     fn take(&mut self, trial: &TrialRecord) {
-        self.trials.push(trial.clone());
+        // What comes next does not depend on how a cycle went second by second, and there may be a hundred of them.
+        let mut trial = trial.clone();
+        trial.measurement.iter_mut().for_each(|measured| measured.steps = Vec::new());
+        trial.observation.iter_mut().for_each(|seen| seen.seconds = Vec::new());
+        self.trials.push(trial);
     }
 
     fn next(&mut self) -> Next {

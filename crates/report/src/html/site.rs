@@ -6,13 +6,9 @@ use model::{Environment, Judged};
 use percent_encoding::utf8_percent_encode;
 
 use super::{class, frame, text};
-use crate::bad::Bad;
-use crate::compare_question::question;
-use crate::conditions::Conditions;
-use crate::page::Tint;
 use crate::picture::KEPT;
-use crate::rows::groups;
-use crate::{answer, asked_words, bad, compare_answer, compare_words, diagnosis_words, soak_words, words};
+use crate::told::told;
+use crate::{asked_words, words};
 
 /// The index as a page of a run names it.
 pub(super) const INDEX: &str = "../../index.html";
@@ -49,7 +45,7 @@ pub fn index(runs: &[SitePage], bourdon: &str) -> String {
 }
 
 fn entry(name: &str, judged: &Judged) -> Markup {
-    let (question, (tint, answer)) = said(judged);
+    let (question, (tint, answer)) = told(judged);
     let environment = environment(judged);
     let address = format!("runs/{}/report.html", utf8_percent_encode(name, KEPT));
     let begun = environment.started_at.strftime("%Y-%m-%d %H:%M UTC").to_string();
@@ -73,38 +69,10 @@ fn environment(judged: &Judged) -> &Environment {
     }
 }
 
-/// The question and the answer.
-fn said(judged: &Judged) -> (String, (Tint, String)) {
-    match judged {
-        Judged::Run(analysis) => {
-            let conditions = Conditions::of(analysis);
-            let unsure = || words::preliminary(analysis).unwrap_or_else(|| "Its page has the figures.".to_owned());
-            let answer = answer::of_run(analysis, &groups(analysis, &conditions));
-            let answer = answer.unwrap_or_else(|| (Tint::Unsure, unsure()));
-            let answer = behind(&bad::of_run(analysis, &conditions), answer);
-            (analysis.question.clone(), answer)
-        }
-        Judged::Comparison(analysis) => {
-            let answer = behind(&compare_words::bad(analysis), compare_answer::of_comparison(analysis));
-            (question(analysis), answer)
-        }
-        Judged::Diagnosis(diagnosis) => (diagnosis.question.clone(), diagnosis_words::answer(diagnosis)),
-        Judged::Soak(soak) => (soak.question.clone(), soak_words::answer(soak)),
-    }
-}
-
 fn load(judged: &Judged) -> Option<String> {
     match judged {
         Judged::Run(analysis) => asked_words::load(analysis.cells.iter()),
         Judged::Comparison(analysis) => asked_words::load(analysis.cells.iter().map(|of| &of.cell)),
         Judged::Diagnosis(_) | Judged::Soak(_) => None,
-    }
-}
-
-/// An answer behind what makes it a bad one, as on the run's own page.
-fn behind(bad: &[Bad], (tint, answer): (Tint, String)) -> (Tint, String) {
-    match bad.first() {
-        Some(first) => (Tint::Bad, format!("{} {answer}", first.text())),
-        None => (tint, answer),
     }
 }
