@@ -29,12 +29,20 @@ impl JvmCollections {
     }
 }
 
-/// What `jcmd` prints of `PerfCounter.print`: of the first two collectors how often they worked and for how many ticks. The first is that of
-/// young objects and the second that of all, with the serial, the parallel and the G1 collector.
+/// What `jcmd` prints of `PerfCounter.print`: how often young objects were collected and how often all, and for how many ticks. The serial, the
+/// parallel and the G1 collector count that; ZGC and Shenandoah count something else under other names.
 pub fn jvm_collections(text: &str) -> Option<JvmCollections> {
     let counters: BTreeMap<&str, &str> = text.lines().filter_map(|line| line.split_once('=')).collect();
     let count = |name: &str| counters.get(name)?.trim().parse::<u64>().ok();
     let per_s = count("sun.os.hrt.frequency").filter(|per_s| *per_s > 0)?;
+    let counts = |collector: &str, what: &str| {
+        counters.get(collector).is_some_and(|name| name.trim().trim_matches('"').ends_with(what))
+    };
+    if !counts("sun.gc.collector.0.name", "young collection pauses")
+        || !counts("sun.gc.collector.1.name", "full collection pauses")
+    {
+        return None;
+    }
     Some(JvmCollections {
         young: count("sun.gc.collector.0.invocations")?,
         full: count("sun.gc.collector.1.invocations")?,
@@ -152,15 +160,20 @@ mod tests {
 
     #[test]
     fn collections_are_counted_from_one_look_to_the_next() {
-        let at = |young: u64, full: u64, ticks: u64| {
+        // As JDK 17 and 25 print it.
+        let said = |[first, second]: [&str; 2], young: u64, full: u64, ticks: u64| {
             jvm_collections(&format!(
                 "sun.gc.collector.0.invocations={young}\nsun.gc.collector.1.invocations={full}\n\
+                 sun.gc.collector.0.name=\"{first}\"\nsun.gc.collector.1.name=\"{second}\"\n\
                  sun.gc.collector.1.time={ticks}\nsun.os.hrt.frequency=1000000000\njava.rt.vmArgs=\"-Dx=y\"\n"
             ))
-            .unwrap()
+        };
+        let at = |young, full, ticks| {
+            said(["G1 young collection pauses", "G1 full collection pauses"], young, full, ticks).unwrap()
         };
         let since = at(9, 3, 2_500_000_000).since(&at(4, 1, 500_000_000));
         assert_eq!((since.young, since.full, since.full_s), (5, 2, 2.0));
+        assert_eq!(said(["Shenandoah partial", "Shenandoah full"], 0, 0, 0), None, "it counts neither there");
         assert_eq!(jvm_collections("sun.os.hrt.frequency=0\n"), None);
     }
 
