@@ -74,7 +74,7 @@ pub(crate) fn mark_words(cause: &MarkCause) -> String {
         MarkCause::Late(figures) => {
             let figures = figures.iter().map(|(metric, us)| format!("{} {}", name(*metric), duration_us(*us)));
             let figures = figures.collect::<Vec<_>>().join(", ");
-            format!("over a tenth of these response figures may be the generator's own lateness: {figures}")
+            format!("over a tenth of {figures} may be the generator's own lateness")
         }
         MarkCause::Touched(touched) => changed(touched),
         MarkCause::Silence(silence) => long_silence(silence),

@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 pub(crate) struct Case {
     /// In which language it is written.
     pub(crate) runtime: &'static str,
+    /// Which command is asked about it.
+    pub(crate) command: &'static str,
     /// What makes it what it is, as environment variables.
     pub(crate) settings: Vec<(&'static str, String)>,
     /// What is asked for beside its command.
@@ -23,8 +25,8 @@ pub(crate) struct Planted {
     pub(crate) value: Option<f64>,
 }
 
-/// Classes of cases, each with the runtimes that can have it.
-pub(crate) const CLASSES: [(&str, &[&str]); 15] = [
+/// Classes of cases, each with the runtimes that can have it. Those of soaks take minutes each, and are made where they are named.
+pub(crate) const CLASSES: [(&str, &[&str]); 17] = [
     ("pool", &["go", "node", "python", "java"]),
     ("serial", &["go", "node", "python", "java"]),
     ("path-lock", &["go", "node", "python", "java"]),
@@ -40,7 +42,14 @@ pub(crate) const CLASSES: [(&str, &[&str]); 15] = [
     ("decoy", &["go", "node", "python", "java"]),
     ("double", &["go", "node", "python", "java"]),
     ("outside", &["go", "node", "python", "java"]),
+    ("soak-healthy", &["go", "node", "java"]),
+    ("soak-leak", &["go", "node", "java"]),
 ];
+
+/// Whether a class is one of soaks.
+pub(crate) fn is_soak(class: &str) -> bool {
+    class.starts_with("soak-")
+}
 
 /// What is drawn: the same of the same class, runtime and number.
 struct Drawn(fastrand::Rng);
@@ -64,8 +73,20 @@ impl Case {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         });
         let mut drawn = Drawn(fastrand::Rng::with_seed(seed));
-        let mut case = Case { runtime, settings: Vec::new(), options: Vec::new(), planted: Vec::new() };
+        let command = if is_soak(class) { "soak" } else { "diagnose" };
+        let mut case = Case { runtime, command, settings: Vec::new(), options: Vec::new(), planted: Vec::new() };
         match class {
+            // A million requests.
+            "soak-healthy" => {
+                case.decoy(&mut drawn);
+                case.settings.retain(|(name, _)| *name != "DELAY_US");
+                case.options = vec!["--for", "100s", "-R", "10000"];
+            }
+            "soak-leak" => {
+                case.options = vec!["--for", "10m", "-R", "500"];
+                case.settings.extend([("FAULTS", "memory".to_owned()), ("BYTES", "100".to_owned())]);
+                case.planted.push(Planted { suspect: "memory-growth", value: Some(100.0) });
+            }
             "decoy" => case.decoy(&mut drawn),
             "outside" => case.outside(&mut drawn),
             "double" => case.double(&mut drawn),

@@ -1,9 +1,9 @@
-//! Whether `bourdon diagnose` names what was planted in servers of several languages, proves it, and says nothing else.
+//! Whether `bourdon diagnose`, or `soak`, names what was planted in servers of several languages, proves it, and says nothing else.
 //!
 //! Each case is a server whose faults and sizes are drawn from its class, runtime and number; the diagnosis knows its command alone. What
 //! came of it is kept in FOLDER as CLASS-RUNTIME-NUMBER.json: what is there is not made again, so that the matrix can be interrupted and
 //! goes on. `make diagnose-live`, or `cargo bench -p bourdon --bench blind -- FOLDER CASES RUNTIMES [CLASS...]`: so many cases of each class
-//! and runtime. Under `cargo test` it makes one case on a specimen, so that it cannot rot.
+//! and runtime; of `soak-healthy` and `soak-leak`, which take minutes each, where they are named. Under `cargo test` it makes one case on a specimen, so that it cannot rot.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark may panic, and prints its result")]
 
@@ -13,7 +13,7 @@ mod score;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use cases::{CLASSES, Case};
+use cases::{CLASSES, Case, is_soak};
 use serde_json::{Value, json};
 
 const BOURDON: &str = env!("CARGO_BIN_EXE_bourdon");
@@ -31,9 +31,9 @@ fn main() {
     let servers = Servers::build(&folder, &runtimes);
     // One of each before the second of any: whoever interrupts it has some of all.
     for number in 0..cases {
-        for (class, can) in
-            CLASSES.iter().filter(|(class, _)| classes.is_empty() || classes.iter().any(|it| it == class))
-        {
+        for (class, can) in CLASSES.iter().filter(|(class, _)| {
+            if classes.is_empty() { !is_soak(class) } else { classes.iter().any(|it| it == class) }
+        }) {
             for runtime in can.iter().filter(|runtime| runtimes.contains(runtime)) {
                 let file = folder.join(format!("{class}-{runtime}-{number:03}.json"));
                 if !file.exists() {
@@ -91,10 +91,10 @@ impl Servers {
         let run = format!("env {} {}", settings.join(" "), self.command(runtime));
         let runs = self.folder.join("runs");
         let mut options: Vec<&str> = case.options.clone();
-        if runtime == "java" {
+        if runtime == "java" && case.command == "diagnose" {
             options.extend(["--warm-up", "2s"]);
         }
-        let answer = diagnosed(&run, &runs, &options);
+        let answer = asked(case.command, &run, &runs, &options);
         let _ = std::fs::remove_dir_all(&runs);
         let mut kept = json!({ "class": class, "number": number, "case": case.to_json() });
         kept["answer"] = score::kept(&answer);
@@ -103,14 +103,10 @@ impl Servers {
     }
 }
 
-/// What a diagnosis of a server comes to.
-fn diagnosed(run: &str, runs: &Path, options: &[&str]) -> Value {
+/// What a diagnosis, or a soak, of a server comes to.
+fn asked(what: &str, run: &str, runs: &Path, options: &[&str]) -> Value {
     let mut command = Command::new(BOURDON);
-    command
-        .args(["diagnose", "--run", run, "--format", "json", "--runs"])
-        .arg(runs)
-        .args(options)
-        .stderr(Stdio::null());
+    command.args([what, "--run", run, "--format", "json", "--runs"]).arg(runs).args(options).stderr(Stdio::null());
     let output = command.output().unwrap();
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{command:?}: {}: {error}", output.status))
 }
@@ -120,9 +116,12 @@ fn smoke() {
     let run = format!("env HANDLER_DELAY=20ms WORKERS=3 {BOURDON} specimen pool");
     // Where others use the machine little is concluded, and rightly so.
     let scored = (0..3).map(|_| {
-        let answer = diagnosed(&run, folder.path(), &["--duration", "500ms", "--warm-up", "100ms"]);
+        let answer = asked("diagnose", &run, folder.path(), &["--duration", "500ms", "--warm-up", "100ms"]);
         let planted = vec![cases::Planted { suspect: "limit", value: Some(3.0) }];
-        score::score(&Case { runtime: "rust", settings: Vec::new(), options: Vec::new(), planted }, &answer)
+        score::score(
+            &Case { runtime: "rust", command: "diagnose", settings: Vec::new(), options: Vec::new(), planted },
+            &answer,
+        )
     });
     let mut all: Vec<Value> = Vec::new();
     for score in scored {

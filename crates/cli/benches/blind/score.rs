@@ -22,13 +22,49 @@ fn of_finding(found: &Value) -> (String, Option<f64>) {
     }
 }
 
+/// What a soak says: what is kept of each request, or grows; replies that became slower, and rules that were broken, are proved.
+fn of_soak(answer: &Value, sureness: &str) -> Vec<(String, Option<f64>)> {
+    let all = |key: &str| answer[key].as_array().into_iter().flatten();
+    let verdicts: &[&str] = if sureness == "is" { &["grows", "grows-with-time"] } else { &["may-grow"] };
+    let says = |trend: &&Value| trend["verdict"].as_str().is_some_and(|verdict| verdicts.contains(&verdict));
+    let named = |trend: &Value| {
+        let name = match trend["of"].as_str().unwrap() {
+            "heap" | "memory" => "memory-growth",
+            "threads" | "processes" => "thread-growth",
+            _ => "file-growth",
+        };
+        (name.to_owned(), trend["per_request"]["estimate"].as_f64())
+    };
+    // What the heap keeps the memory keeps, too.
+    let mut found: Vec<(String, Option<f64>)> = Vec::new();
+    for (name, value) in all("trends").filter(says).map(named) {
+        if found.iter().all(|(known, _)| *known != name) {
+            found.push((name, value));
+        }
+    }
+    if sureness == "is" {
+        let is_slower = |of: &Value| of["ratio"]["low"].as_f64().is_some_and(|low| low > 1.1);
+        let is_broken = |of: &Value| of["broken"].as_array().is_some_and(|spells| !spells.is_empty());
+        found.extend(all("latencies").any(is_slower).then(|| ("slower".to_owned(), None)));
+        found.extend(all("rules").any(is_broken).then(|| ("rule".to_owned(), None)));
+    }
+    found
+}
+
 fn findings(answer: &Value, sureness: &str) -> Vec<(String, Option<f64>)> {
+    if answer["trends"].is_array() {
+        return of_soak(answer, sureness);
+    }
     let all = answer["findings"].as_array().unwrap();
     all.iter().filter(|found| found["sureness"] == sureness).map(of_finding).collect()
 }
 
 /// What is kept of an answer.
 pub(crate) fn kept(answer: &Value) -> Value {
+    if answer["trends"].is_array() {
+        let keys = ["text", "trends", "latencies", "rules", "ended", "elapsed_s", "growers", "rate_per_s"];
+        return keys.into_iter().map(|key| (key.to_owned(), answer[key].clone())).collect();
+    }
     json!({
         "findings": answer["findings"],
         "open": answer["open"],
