@@ -236,6 +236,12 @@ fn what_is_worse_does_not_hide_that_the_primary_figure_is_better() {
     }
     let both = "Worse: peak memory +5.0 % (+4.0 to +6.0); but CPU per request -28.0 % (-29.0 to -27.0), better; 1 of ";
     assert!(said(&analysis).contains(both), "{}", said(&analysis));
+    assert!(!said(&analysis).contains("at the same rate"), "{}", said(&analysis));
+    let throughput = analysis.rows.iter_mut().find(|row| row.metric == Metric::Throughput).unwrap();
+    (throughput.verdict, throughput.ratio) = (ComparisonVerdict::Faster, ratio(1.39));
+    let note =
+        "The new one answered more requests in the same time (throughput +39.0 % (+38.0 to +40.0)), and memory that";
+    assert!(said(&analysis).contains(note), "{}", said(&analysis));
     let memory = analysis.rows.iter_mut().find(|row| row.metric == Metric::PeakMemory).unwrap();
     memory.verdict = ComparisonVerdict::Inconclusive;
     let open = "Better, and not shown to be slower: CPU per request -28.0 % (-29.0 to -27.0), better; ";
