@@ -1,6 +1,7 @@
 //! What is probably wrong with a command that fails, as far as its words show it.
 
-use model::{Hint, LaunchRecipe, NeedsShell, ProcessEnd};
+use model::{EndedWhen, Hint, LaunchRecipe, NeedsShell, ProcessEnd, WhyFailed};
+use rustix::process::Signal;
 
 use crate::tls;
 
@@ -65,6 +66,24 @@ pub(crate) fn ended(end: ProcessEnd, recipe: &LaunchRecipe, known: bool) -> Opti
     }
 }
 
+/// Adds that others ran at the same time, where that may be why a server did not start, or was told to end: so many of them were started
+/// before it, and so many were alive with it.
+pub(crate) fn beside(why: &mut WhyFailed, before: u32, all: u32) {
+    let (hints, others) = match why {
+        WhyFailed::NotReady(not) => (&mut not.hints, before),
+        WhyFailed::Ended(end) if end.when == EndedWhen::BeforeReady => (&mut end.hints, before),
+        // What crashes does so alone, too.
+        WhyFailed::Ended(end) if is_told_to_end(end.how) => (&mut end.hints, all),
+        _ => return,
+    };
+    hints.extend((others > 0).then_some(Hint::Beside(others)));
+}
+
+fn is_told_to_end(how: ProcessEnd) -> bool {
+    let polite = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM].map(Signal::as_raw);
+    matches!(how, ProcessEnd::Killed { signal, .. } if polite.contains(&signal))
+}
+
 /// `A=1`
 fn is_assignment(word: &str) -> bool {
     let is_name = |name: &str| {
@@ -89,10 +108,29 @@ fn syntax(words: &[String]) -> Option<&String> {
 
 #[cfg(test)]
 mod tests {
+    use model::TargetEnd;
+
     use super::*;
 
     fn words(line: &[&str]) -> Vec<String> {
         line.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn who_does_not_start_beside_others_or_is_told_to_end_may_not_bear_them() {
+        let end = |how, when| WhyFailed::from(TargetEnd { how, when, hints: Vec::new() });
+        let killed = |signal: Signal| ProcessEnd::Killed { signal: signal.as_raw(), core_dumped: false };
+        let hints = |mut why: WhyFailed, before| {
+            beside(&mut why, before, 2);
+            let WhyFailed::Ended(end) = why else { panic!("{why:?}") };
+            end.hints
+        };
+        let (first, under_load) = (EndedWhen::BeforeReady, EndedWhen::UnderLoad);
+        assert_eq!(hints(end(ProcessEnd::Exited(1), first), 1), [Hint::Beside(1)]);
+        assert_eq!(hints(end(ProcessEnd::Exited(1), first), 0), [], "nobody else was there yet");
+        assert_eq!(hints(end(killed(Signal::TERM), under_load), 0), [Hint::Beside(2)]);
+        assert_eq!(hints(end(killed(Signal::SEGV), under_load), 0), []);
+        assert_eq!(hints(end(ProcessEnd::Exited(1), under_load), 0), []);
     }
 
     #[test]

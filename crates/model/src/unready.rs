@@ -98,6 +98,8 @@ pub enum Hint {
     NoPort,
     /// It, or what it printed, names the files of a certificate that it was not given.
     NoCertificate,
+    /// So many others ran at the same time, and it may not run beside them.
+    Beside(u32),
     /// In words, as records of earlier versions have it.
     #[serde(untagged)]
     Said(String),

@@ -42,8 +42,10 @@ pub(crate) fn seen(result: &GateResult, analysis: &CompareAnalysis) -> (String, 
 /// `not measured`, and of a quantile how many requests it needs, where both servers were measured. What is broken without a change
 /// fell to nothing.
 fn not_measured(result: &GateResult, analysis: &CompareAnalysis) -> String {
-    if result.verdict == GateVerdict::Broken {
-        return "the new one served nothing in any launch".to_owned();
+    match result.verdict {
+        GateVerdict::Broken => return "the new one served nothing in any launch".to_owned(),
+        GateVerdict::Held => return "0 in every launch of both".to_owned(),
+        GateVerdict::Undecided => {}
     }
     let has_launches = |arm: Arm| analysis.cells.iter().any(|of| of.arm == arm && of.cell.trials > 0);
     if !(has_launches(Arm::Old) && has_launches(Arm::New)) {

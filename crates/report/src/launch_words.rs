@@ -134,6 +134,12 @@ fn hint_words(hint: &Hint) -> String {
         Hint::NoCertificate => "$TLS_CERT and $TLS_KEY are set where it is loaded over TLS with a certificate of \
                                 bourdon's alone: compare --tls, or `tls = true` in its [[target]] and in [load]"
             .to_owned(),
+        Hint::Beside(others) => {
+            let ran = if *others == 1 { "another server ran" } else { "other servers ran" };
+            format!(
+                "{ran} at the same time: if they share a port, a lock or a pid file, launch each alone with --no-rotation"
+            )
+        }
         Hint::Said(text) => text.clone(),
     }
 }

@@ -46,7 +46,12 @@ fn what_lowers_lateness_is_said_behind_its_figures() {
     let mut load = loads::open_with_stall();
     load.validity.reasons.push(lateness(Metric::P50));
     let text = text(&load).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("over a tenth of p50 1.00 ms may be the generator's own lateness; CPUs of its own, or --spin, lower it"), "{text}");
+    assert!(
+        text.contains(
+            "over a tenth of p50 1.00 ms may be the generator's own lateness; CPUs of its own, or --spin, lower it"
+        ),
+        "{text}"
+    );
 }
 
 #[test]

@@ -246,7 +246,7 @@ fn measure(args: &CompareArgs, plan: Draft, stop: &AtomicBool) -> Result<Exit, F
     conduct(args.shown, begun, stop, progress)
 }
 
-/// Refuses to measure for what no launch can have: a quantile of more requests than come due.
+/// Refuses to measure for what no launch can have: a quantile of more requests than come due, or what nothing here measures.
 fn refuse_in_vain(plan: &Draft) -> Result<(), Failure> {
     let Some(asked) = &plan.comparison else { return Ok(()) };
     let gates = asked.gates.iter().map(|gate| (gate.metric, format!("--gate {gate}")));
@@ -255,6 +255,14 @@ fn refuse_in_vain(plan: &Draft) -> Result<(), Failure> {
         let why = plan.cells.iter().find_map(|cell| judge::never_enough(cell, metric))?;
         Some(format!("{what} cannot come out: {}", ::report::never_enough_words(why)))
     };
+    let is_measured = |metric: Metric| match metric {
+        Metric::ProfileShare => plan.cells.iter().any(|cell| cell.profile),
+        Metric::BackendConnections | Metric::BackendAtOnce => plan.cells.iter().any(|cell| cell.backend.is_some()),
+        _ => true,
+    };
+    if let Some((_, what)) = gates.clone().chain(primary.clone()).find(|(metric, _)| !is_measured(*metric)) {
+        return Err(Failure::usage(format!("{what} cannot come out: nothing in this comparison measures it")));
+    }
     gates.chain(primary).find_map(in_vain).map_or(Ok(()), |why| {
         Err(Failure::usage(format!("{why}; ask for a longer window, a higher rate or a lower quantile")))
     })

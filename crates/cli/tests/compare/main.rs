@@ -216,6 +216,11 @@ fn what_cannot_be_compared_is_said_and_nothing_is_left() {
         (vec!["--rev", "main", "--rev", "slow", "--build", "false"], 4, ", and it printed nothing"),
         (vec!["--rev", "main", "--rev", "slow", "--gate", "p98<+3%"], 2, "unknown metric `p98`"),
         (vec!["--rev", "main", "--rev", "slow", "--gate", "thruput>-5%"], 2, "did you mean `throughput`?"),
+        (
+            vec!["--rev", "main", "--rev", "slow", "--gate", "backend_at_once<+5%"],
+            2,
+            "nothing in this comparison measures it",
+        ),
         (vec!["--rev", "main", "--rev", "slow", "--margin", "wide"], 2, "margin"),
     ] {
         lab.bourdon_in(&app, &compare(&arguments)).exits(status).says(&[said]);

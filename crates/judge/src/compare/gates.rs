@@ -46,6 +46,10 @@ fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
     if pair.gives_nothing(gate.metric) {
         return GateResult { conditions: pair.place(), verdict: GateVerdict::Broken, ..unmeasured(gate) };
     }
+    // It may become worse, and there is nothing that could.
+    if pair.have_none(gate.metric) && gate.side == GateSide::Below && gate.change >= 0.0 {
+        return GateResult { conditions: pair.place(), verdict: GateVerdict::Held, ..unmeasured(gate) };
+    }
     let change = pair.change(gate.metric, pair.confidence());
     let seen = side(gate, pair, change);
     let is_open = |at_last: &Interval| side_of(gate, at_last) == GateVerdict::Undecided;

@@ -73,6 +73,9 @@ impl Pair<'_> {
     fn judged(&self, metric: Metric, found: Option<LogRatio>, p_adjusted: Option<f64>) -> Found {
         let verdict = self.verdict(metric, found, p_adjusted);
         let open = ComparisonVerdict::Inconclusive;
+        if self.have_none(metric) {
+            return Found { verdict: ComparisonVerdict::Same, withheld: None, seen: None };
+        }
         if self.gives_nothing(metric) {
             return Found { verdict: ComparisonVerdict::Slower, withheld: None, seen: None };
         }
@@ -98,6 +101,15 @@ impl Pair<'_> {
         let enough = self.old.0.are_enough(old.len()) && self.new.0.are_enough(new.len());
         let none = new.iter().all(|value| *value <= 0.0) && old.iter().all(|value| *value > 0.0);
         metric.more_is_better() && enough && none
+    }
+
+    /// Whether neither had any, in any launch, of what less is better of: there is no ratio, and none is worse.
+    pub(super) fn have_none(&self, metric: Metric) -> bool {
+        let none = |(records, cell): (&Records, usize)| {
+            let values = records.values(cell, metric);
+            records.are_enough(values.len()) && values.iter().all(|value| *value == 0.0)
+        };
+        metric.scale() == Scale::Ratio && !metric.more_is_better() && none(self.old) && none(self.new)
     }
 
     /// Whether a change that is known to lie in an interval, however many launches there are, gives no verdict.

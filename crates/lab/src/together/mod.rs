@@ -16,6 +16,7 @@ use member::Member;
 use round::Round;
 
 use crate::error::LabError;
+use crate::hint;
 use crate::launch::Unlaunched;
 use crate::printed::tail;
 use crate::trial::{LaunchEvent, TrialOutput, TrialTools, cell_of, given_up, launch, load_spec};
@@ -60,6 +61,12 @@ pub(crate) fn run_together(
     }
     if !members.is_empty() && !rotate(plan, members, turns, tools, (stop, tell), &mut made)? {
         return Ok(None);
+    }
+    let up: Vec<bool> = made.iter().map(|trial| trial.record.is_up()).collect();
+    for (place, trial) in made.iter_mut().enumerate() {
+        let beside = |all: &[bool]| all.iter().filter(|is_up| **is_up).count() as u32;
+        let (before, all) = (beside(&up[..place]), beside(&up) - u32::from(up[place]));
+        trial.record.failure.iter_mut().for_each(|failure| hint::beside(&mut failure.why, before, all));
     }
     let ended_at = Some(Timestamp::now());
     for (trial, launching) in made.iter_mut().zip(launches) {

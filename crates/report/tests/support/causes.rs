@@ -174,12 +174,12 @@ pub(crate) fn every_not_ready() -> Vec<NotReady> {
 }
 
 fn every_hint() -> Vec<Hint> {
-    use Hint::{NoCertificate, NoPort, Said, Shell};
+    use Hint::{Beside, NoCertificate, NoPort, Said, Shell};
     use NeedsShell::{Variables, Word};
     let variables = Variables { set: "A=1".to_owned(), program: "server".to_owned(), more: true };
-    let all = vec![Shell(Word("&&".to_owned())), Shell(variables), NoPort, NoCertificate];
+    let all = vec![Shell(Word("&&".to_owned())), Shell(variables), NoPort, NoCertificate, Beside(2)];
     match all[0] {
-        Shell(Word(_) | Variables { .. }) | NoPort | NoCertificate | Said(_) => all,
+        Shell(Word(_) | Variables { .. }) | NoPort | NoCertificate | Beside(_) | Said(_) => all,
     }
 }
 

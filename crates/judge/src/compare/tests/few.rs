@@ -51,3 +51,18 @@ fn a_block_that_lacks_its_twin_is_not_among_those_that_were_measured() {
     let run = crate::analyse(&plan, &environment, &trials);
     assert_eq!((run.blocks, run.unfinished), (5, Some(6)));
 }
+
+#[test]
+fn who_had_none_and_has_none_is_the_same_and_holds_a_gate() {
+    let (session, gates) = (session(100.0, 100.0, 0.005), "never_served<+1%, never_served<-1%");
+    let found = |blocks: &[u32]| {
+        let analysis = altered(&session, gates, blocks, |trial| {
+            trial.measurement.as_mut().unwrap().connections.never_served = 3;
+        });
+        let verdict = row(&analysis, Metric::NeverServed).verdict;
+        (verdict, analysis.gates.iter().map(|gate| gate.verdict).collect::<Vec<_>>())
+    };
+    use GateVerdict::{Held, Undecided};
+    assert_eq!(found(&[]), (ComparisonVerdict::Same, vec![Held, Undecided]), "less than none there is not");
+    assert_eq!(found(&[1]), (ComparisonVerdict::Inconclusive, vec![Undecided, Undecided]));
+}
