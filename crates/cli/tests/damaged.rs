@@ -189,6 +189,15 @@ fn a_trial_that_is_not_the_one_the_plan_has_is_refused() {
         let words = ["trials.jsonl, line 1: ", "one of them was changed", "restore it from a copy"];
         refused(&lab, &record, &[], &[&words[..], &said].concat());
     }
+    // A block that nobody would come to, for which all before it would be made.
+    let far = first.replace("\"b01-", "\"b4294967295-").replace("\"block\":1,", "\"block\":4294967295,");
+    std::fs::write(&path, format!("{far}\n{rest}")).unwrap();
+    refused(
+        &lab,
+        &record,
+        &[],
+        &["trials.jsonl, line 1: ", "block 4294967295 of b4294967295-c", "restore it from a copy"],
+    );
     std::fs::write(&path, whole).unwrap();
     lab.bourdon(&["report", record.name()]).answers();
 }

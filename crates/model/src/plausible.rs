@@ -316,14 +316,17 @@ impl Slice {
         }
         ascending(of, &[("p50_us", self.p50_us), ("p99_us", self.p99_us)])?;
         self.residence.iter().try_for_each(|residence| residence.check(of))?;
-        for (name, seconds) in [("cpu_s", self.cpu_s), ("idle_cpu_s", self.idle_cpu_s)] {
-            amount(&field(name), seconds)?;
-        }
+        let cpu = |name: &str, cpu_s: Option<f64>, length_s: f64| {
+            let rule = "it is more than 8,192 CPUs have in that time";
+            within(&field(name), cpu_s, 0.0..=(length_s + READING_S) * MOST_CPUS, rule)
+        };
+        cpu("cpu_s", Some(self.cpu_s), self.length_s)?;
+        cpu("idle_cpu_s", Some(self.idle_cpu_s), self.idle_s)?;
         if let Some(woke) = &self.prelude {
             length(&field("prelude.length_s"), woke.length_s)?;
-            amount(&field("prelude.cpu_s"), woke.cpu_s)?;
+            cpu("prelude.cpu_s", Some(woke.cpu_s), woke.length_s)?;
         }
-        amount(&field("neighbours_cpu_s"), self.neighbours_cpu_s)?;
+        cpu("neighbours_cpu_s", self.neighbours_cpu_s, self.length_s)?;
         amount(&field("generator_run_delay_s"), self.generator_run_delay_s)?;
         share(&field("steal_share"), self.steal_share)?;
         share(&field("others_share"), self.others_share)

@@ -392,10 +392,22 @@ fn stranger(trial: &TrialRecord, plan: &Plan) -> Option<String> {
         format!("`where` of {id} is {levels}, and cell {number} of plan.toml is {}", cell.levels)
     } else if *id != trial.spec().id() {
         format!("`id` is {id}, and what it says of its block and cell makes {}", trial.spec().id())
+    } else if trial.block > most_blocks(plan) {
+        let (block, most) = (trial.block, plan.blocks.max);
+        format!("block {block} of {id}, where plan.toml has {most}, is more than are ever made again")
     } else {
         return None;
     };
     Some(format!("{fault}: one of them was changed, or is of another run; restore it from a copy"))
+}
+
+/// More launches than a soak or a diagnosis has of one cell, whose plans ask for a single block.
+const MOST_OF_A_CELL: u32 = 1_000;
+
+/// The last block that a run can have come to, those included that were made again for others.
+fn most_blocks(plan: &Plan) -> u32 {
+    let of_plan = plan.blocks.max.max(plan.blocks.min).max(1);
+    of_plan.saturating_add(plan.repeats).saturating_mul(2).saturating_add(MOST_OF_A_CELL)
 }
 
 /// The trials of a file, up to what stands behind its last newline.
