@@ -1,6 +1,6 @@
 //! The answer to "is the new one slower?", in the first sentence that a reader sees.
 
-use model::{CompareAnalysis, CompareRow, ComparisonVerdict, GateResult, GateVerdict, Metric};
+use model::{CompareAnalysis, CompareRow, ComparisonVerdict, GateResult, GateVerdict, Metric, Rotated};
 
 use crate::answer::NOTHING_YET;
 use crate::compare_launches::{in_vain, launches, without_launches_and_why};
@@ -11,6 +11,7 @@ use crate::format::counted;
 use crate::gate_words;
 use crate::more_blocks::Blocks;
 use crate::page::Tint;
+use crate::reason_words::reason_words;
 use crate::withheld::{because, cure_of, longer_window};
 
 /// How many times as far as the primary metric another must have moved to be named beside it.
@@ -44,7 +45,8 @@ impl Answer {
 
 fn figures(analysis: &CompareAnalysis) -> Answer {
     if analysis.trials.total == 0 && analysis.unfinished.is_some() {
-        return Answer::new(Tint::Unsure, NOTHING_YET.trim_end_matches('.').to_owned());
+        let nothing = || NOTHING_YET.trim_end_matches('.').to_owned();
+        return Answer::new(Tint::Unsure, set_aside(analysis).unwrap_or_else(nothing));
     }
     if !analysis.rows.iter().any(CompareRow::is_measured) {
         return Answer::new(Tint::Bad, format!("Nothing could be compared: {}", without_launches_and_why(analysis)));
@@ -64,6 +66,15 @@ fn figures(analysis: &CompareAnalysis) -> Answer {
         return Answer { then: Some("These figures carry no verdict".to_owned()), ..Answer::new(Tint::Unsure, text) };
     }
     verdicts(analysis)
+}
+
+/// Where there are launches in slices, and none alone that would count in their place.
+fn set_aside(analysis: &CompareAnalysis) -> Option<String> {
+    let why = analysis.cells.iter().find_map(|of| match &of.cell.rotation {
+        Some(Rotated::Seen { reason, .. }) => Some(reason_words(reason)),
+        _ => None,
+    })?;
+    Some(format!("Not finished: launches in slices do not count ({why}), and none alone is made yet"))
 }
 
 fn verdicts(analysis: &CompareAnalysis) -> Answer {

@@ -317,7 +317,11 @@ fn unseen(soak: &Soak) -> Option<String> {
     let rules =
         soak.rules.iter().filter(|result| result.worst.is_none()).map(|result| ruled(result.rule.of).to_lowercase());
     let heap = soak.trends.iter().all(|trend| trend.of != Kept::Heap).then(|| "what is alive on the heap".to_owned());
-    let all: Vec<String> = heap.into_iter().chain(rules).collect();
+    let slower = soak.latencies.is_empty().then(|| {
+        "whether replies became slower (that takes ten cycles of each load, not void, in which others used less than 5 % of the machine)"
+            .to_owned()
+    });
+    let all: Vec<String> = slower.into_iter().chain(heap).chain(rules).collect();
     (!all.is_empty() && !soak.cycles.is_empty()).then(|| format!("{}.", begun(&listed(&all))))
 }
 

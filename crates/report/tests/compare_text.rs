@@ -8,7 +8,7 @@ mod support;
 
 use model::{
     CompareAnalysis, CompareForm, CompareRow, ComparisonVerdict, GateResult, GateVerdict, Judged, Measured, Metric,
-    Waited, Withheld,
+    Reason, Rotated, UnslicedCause, Waited, Withheld,
 };
 use report::{compare_markdown, compare_text};
 use support::comparisons::{dying, failing, revisions, runs};
@@ -246,6 +246,17 @@ fn what_is_worse_does_not_hide_that_the_primary_figure_is_better() {
     memory.verdict = ComparisonVerdict::Inconclusive;
     let open = "Better, and not shown to be slower: CPU per request -28.0 % (-29.0 to -27.0), better; ";
     assert!(said(&analysis).contains(open), "{}", said(&analysis));
+}
+
+#[test]
+fn launches_in_slices_that_no_longer_count_are_said_to_be_there() {
+    let mut analysis = revisions();
+    (analysis.trials.total, analysis.unfinished) = (0, Some(6));
+    assert!(said(&analysis).contains("nothing is measured yet"), "{}", said(&analysis));
+    let reason = Reason::from(UnslicedCause::ConnectionsEnd { idle: 3, said: 0 });
+    analysis.cells[1].cell.rotation = Some(Rotated::Seen { target: Some("new".to_owned()), reason });
+    let text = "Not finished: launches in slices do not count (cannot rotate with other targets: the server ends connections: 3 while they were idle), and none alone is made yet;";
+    assert!(said(&analysis).contains(text), "{}", said(&analysis));
 }
 
 #[test]
