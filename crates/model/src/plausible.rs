@@ -317,6 +317,7 @@ impl Slice {
         ascending(of, &[("p50_us", self.p50_us), ("p99_us", self.p99_us)])?;
         self.residence.iter().try_for_each(|residence| residence.check(of))?;
         let cpu = |name: &str, cpu_s: Option<f64>, length_s: f64| {
+            amount(&field(name), cpu_s)?;
             let rule = "it is more than 8,192 CPUs have in that time";
             within(&field(name), cpu_s, 0.0..=(length_s + READING_S) * MOST_CPUS, rule)
         };

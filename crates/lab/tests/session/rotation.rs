@@ -346,9 +346,10 @@ fn a_slice_with_a_figure_that_nobody_can_have_measured_is_refused_by_its_name() 
     let (end, ..) = conduct(runs.path(), &plan(), &watched());
     let whole = &end.trials[0];
     assert_eq!(whole.fault(), None);
-    let damages: [(Damage, &str); 7] = [
+    let damages: [(Damage, &str); 8] = [
         (|slice| slice.length_s = -1.0, "`slices[2].length_s` is -1: "),
         (|slice| slice.cpu_s = -0.5, "`slices[2].cpu_s` is -0.5: an amount of time is not negative"),
+        (|slice| slice.cpu_s = 1e6, "`slices[2].cpu_s` is 1000000: it is more than 8,192 CPUs have in that time"),
         (|slice| slice.idle_cpu_s = f64::NAN, "`slices[2].idle_cpu_s` is NaN: "),
         (|slice| slice.others_share = 2.0, "`slices[2].others_share` is 2: a share is from 0 to 1"),
         (|slice| slice.ok = slice.completed + 1, "`slices[2].ok` is "),

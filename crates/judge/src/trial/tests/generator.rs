@@ -56,7 +56,7 @@ fn a_quantile_near_the_lateness_is_marked() {
     measured(&mut trial).latency_us.lateness = Some(lateness(1_200.0, 1_000));
     let note = check_trial(&cell, None, &trial).marks.remove(0);
     assert_eq!(note.mark(), Mark::Lateness);
-    assert!(report::note_words(&note).contains("own lateness: p50 10.9 ms, p75 11.4 ms, p90 12.0 ms"), "{note:?}");
+    assert!(report::note_words(&note).contains("over a tenth of p50 10.9 ms, p75 11.4 ms, p90 12.0 ms, "), "{note:?}");
 }
 
 /// The metrics that the lateness mark names, with so much lateness and so many of 92,000 requests that waited.
