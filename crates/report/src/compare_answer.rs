@@ -65,7 +65,25 @@ fn figures(analysis: &CompareAnalysis) -> Answer {
         let text = format!("Preliminary: {}, a verdict needs six", launches(analysis));
         return Answer { then: Some("These figures carry no verdict".to_owned()), ..Answer::new(Tint::Unsure, text) };
     }
-    verdicts(analysis)
+    by_chance(analysis).unwrap_or_else(|| verdicts(analysis))
+}
+
+/// Of one server against itself: what came out as different although nothing differs.
+fn by_chance(analysis: &CompareAnalysis) -> Option<Answer> {
+    use ComparisonVerdict::{Faster, Slower};
+    analysis.same.as_ref()?;
+    let count = |verdict| analysis.rows.iter().filter(|row| row.verdict == verdict).count();
+    let said = match (count(Slower), count(Faster)) {
+        (0, 0) => return None,
+        (worse, 0) => format!("{}{worse} of", largest(analysis, Slower)),
+        (0, better) => format!("{}{better} of", largest(analysis, Faster)),
+        (worse, better) => format!("{}{} of", largest(analysis, Slower), worse + better),
+    };
+    let figures = counted(analysis.rows.len() as u64, "figure", "figures");
+    Some(Answer::new(
+        Tint::Unsure,
+        format!("By chance alone, for both sides are the same server: {said} {figures} came out as different"),
+    ))
 }
 
 /// Where there are launches in slices, and none alone that would count in their place.

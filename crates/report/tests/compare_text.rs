@@ -249,6 +249,22 @@ fn what_is_worse_does_not_hide_that_the_primary_figure_is_better() {
 }
 
 #[test]
+fn one_server_on_both_sides_is_not_called_worse_than_itself() {
+    let mut analysis = revisions();
+    analysis.gates.clear();
+    analysis
+        .rows
+        .iter_mut()
+        .for_each(|row| (row.verdict, row.withheld, row.seen) = (ComparisonVerdict::Same, None, None));
+    analysis.same = Some(model::SameServer::Command);
+    assert!(said(&analysis).contains("none of 6 figures is worse"), "{}", said(&analysis));
+    analysis.rows[0].verdict = ComparisonVerdict::Slower;
+    let text = said(&analysis);
+    assert!(text.contains("By chance alone, for both sides are the same server: throughput -5.7 % "), "{text}");
+    assert!(text.contains("1 of 6 figures came out as different") && !text.contains("Yes: "), "{text}");
+}
+
+#[test]
 fn launches_in_slices_that_no_longer_count_are_said_to_be_there() {
     let mut analysis = revisions();
     (analysis.trials.total, analysis.unfinished) = (0, Some(6));
