@@ -33,6 +33,12 @@ fn said(analysis: &CompareAnalysis) -> String {
     compare_text(analysis, PLAIN).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// A ratio that is known to a point of a hundred.
+fn ratio(estimate: f64) -> Measured {
+    let (low, high) = (Some(estimate - 0.01), Some(estimate + 0.01));
+    Measured { estimate: Some(estimate), low, high, unit: model::Unit::Ratio }
+}
+
 #[test]
 fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
     let mut analysis = held_back(Withheld::AtLeast);
@@ -188,10 +194,6 @@ fn an_interval_wider_than_the_margin_is_not_close_but_not_settled() {
 #[test]
 fn a_figure_that_is_far_worse_than_the_primary_one_is_named_beside_it() {
     let mut analysis = revisions();
-    let ratio = |estimate: f64| {
-        let (low, high) = (Some(estimate - 0.01), Some(estimate + 0.01));
-        Measured { estimate: Some(estimate), low, high, unit: model::Unit::Ratio }
-    };
     for row in &mut analysis.rows {
         (row.verdict, row.withheld, row.seen) = (ComparisonVerdict::Same, None, None);
         let of = match row.metric {
@@ -222,10 +224,6 @@ fn a_figure_that_is_far_worse_than_the_primary_one_is_named_beside_it() {
 fn what_is_worse_does_not_hide_that_the_primary_figure_is_better() {
     let mut analysis = revisions();
     analysis.gates.clear();
-    let ratio = |estimate: f64| {
-        let (low, high) = (Some(estimate - 0.01), Some(estimate + 0.01));
-        Measured { estimate: Some(estimate), low, high, unit: model::Unit::Ratio }
-    };
     for row in &mut analysis.rows {
         let (verdict, of) = match row.metric {
             Metric::CpuPerRequest => (ComparisonVerdict::Faster, 0.72),

@@ -108,6 +108,14 @@ fn a_leak() {
 }
 
 #[test]
+fn it_is_said_where_nobody_knows_whether_replies_became_slower() {
+    let unknown = "ten cycles of each load";
+    assert!(!said(leaking()).contains(unknown));
+    let text = said(Soak { latencies: Vec::new(), ..leaking() });
+    assert!(text.contains("Not seen here") && text.contains(unknown), "{text}");
+}
+
+#[test]
 fn every_verdict_and_end_in_its_words() {
     let verdicts = TrendVerdict::ALL.iter().filter(|verdict| **verdict != TrendVerdict::MayGrow);
     let verdicts = verdicts.flat_map(|verdict| Kept::ALL.iter().map(|of| trend(*of, *verdict, None)));
