@@ -47,7 +47,7 @@ pub(crate) fn conduct(
 ) -> Result<Conducted, Failure> {
     let running = begun.plan.diagnosis.as_ref().and_then(|asked| asked.running.clone());
     let launcher: Box<dyn Launcher> = match running {
-        Some(running) => Box::new(RunningElsewhere { address: running.address, host: running.host }),
+        Some(running) => Box::new(RunningElsewhere { address: running.address, host: running.host, tls: running.tls }),
         None => Box::new(ProcessLauncher::new(home::executable())),
     };
     let perf = Perf::on_path(home::executable());

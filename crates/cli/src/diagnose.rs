@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use model::{DiagnosePlan, Draft, LaunchRecipe, Load, NS_PER_S, READY_WITHIN_NS, RunningServer, Target};
+use model::{
+    DiagnosePlan, Draft, LaunchRecipe, Load, NS_PER_S, READY_WITHIN_NS, RunningServer, Target, TargetTls, Tls, Trust,
+};
 
 use crate::args::DiagnoseArgs;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::flag_on_interrupt;
 use crate::output::say;
 use crate::progress::RunProgress;
+use crate::served_tls::served_tls;
 use crate::url::Url;
 use crate::{answer, conduct, one_server, ready};
 
@@ -47,9 +50,12 @@ fn url(args: &DiagnoseArgs) -> Result<Option<Url>, Failure> {
         (None, Some((option, _))) => Err(Failure::usage(format!(
             "{option} is about a server that runs already; give its URL, http://host[:port][/path], or leave it out"
         ))),
-        (Some(url), _) if url.secure => Err(Failure::usage(
-            "a diagnosis over TLS is not there yet; give an http URL of the same server, or `bourdon load` this one",
+        (Some(_), _) if args.server.tls.tls => Err(Failure::usage(
+            "--tls gives a server that is launched a certificate; a URL begins with https:// instead",
         )),
+        (Some(url), _) if !url.secure && (args.server.tls.ca.is_some() || args.server.tls.insecure) => {
+            Err(Failure::usage("--ca and --insecure are about TLS; begin the URL with https://"))
+        }
         (Some(url), _) if url.authorization.is_some() => Err(Failure::usage(
             "what is asked is recorded, with its headers: a password in a URL would be, too; leave it out, or name a header with -H",
         )),
@@ -71,7 +77,20 @@ fn running(args: &DiagnoseArgs, url: &Url) -> Result<RunningServer, Failure> {
         )));
     }
     let (host, rate_per_s) = (url.authority.clone(), args.rate.unwrap_or(RATE_PER_S));
-    Ok(RunningServer { address, host, rate_per_s, overload: args.overload })
+    let tls = spoken(args, url)?;
+    Ok(RunningServer { address, host, tls, rate_per_s, overload: args.overload })
+}
+
+/// How it is spoken to, where that is TLS.
+fn spoken(args: &DiagnoseArgs, url: &Url) -> Result<Option<Tls>, Failure> {
+    if !url.secure {
+        return Ok(None);
+    }
+    let trust = match served_tls(&args.server.tls).map_err(Failure::usage)? {
+        Some(TargetTls::Own(trust)) => trust,
+        _ => Trust::System,
+    };
+    Ok(Some(Tls { server_name: url.host.clone(), trust, resumption: false }))
 }
 
 fn draft(args: &DiagnoseArgs) -> Result<Draft, Failure> {
@@ -79,7 +98,7 @@ fn draft(args: &DiagnoseArgs) -> Result<Draft, Failure> {
     let running = url.as_ref().map(|url| running(args, url)).transpose()?;
     let mix = one_server::mix(&args.server, url.as_ref().map(|url| url.path.as_str()))?;
     let target = match &url {
-        Some(url) => at_url(url),
+        Some(url) => at_url(url, running.as_ref().and_then(|running| running.tls.clone())),
         None => one_server::target(&args.server, args.target.as_deref(), &mix)?,
     };
     let (warm_up_ns, window_ns) = (args.warm_up.unwrap_or(WARM_UP_NS), args.duration.unwrap_or(WINDOW_NS));
@@ -97,7 +116,7 @@ fn draft(args: &DiagnoseArgs) -> Result<Draft, Failure> {
 }
 
 /// A server that runs already, as a target that nothing launches.
-fn at_url(url: &Url) -> Target {
+fn at_url(url: &Url, tls: Option<Tls>) -> Target {
     let launch = LaunchRecipe {
         run: vec![url.shown.clone()],
         cwd: PathBuf::new(),
@@ -107,5 +126,6 @@ fn at_url(url: &Url) -> Target {
         ready_within_ns: READY_WITHIN_NS,
         warm_within_ns: 0,
     };
-    Target { title: url.shown.clone(), ..Target::of("server", launch) }
+    let tls = tls.map(|tls| TargetTls::Own(tls.trust));
+    Target { title: url.shown.clone(), tls, ..Target::of("server", launch) }
 }

@@ -27,6 +27,7 @@ mod request;
 mod resume;
 mod run;
 mod series;
+mod served_tls;
 mod site;
 mod soak;
 mod specimen;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use model::{Draft, Load, Mix, ReplyExpectation, Target};
+use model::{Draft, Load, Mix, ReplyExpectation, Target, TargetTls};
 use specimens::Kind;
 
 use crate::args::{OneServerArgs, seed};
@@ -11,6 +11,7 @@ use crate::exit::Failure;
 use crate::experiment::{self, OneLoad, SPECIMEN, Server, ready_path};
 use crate::open_files::raise_files;
 use crate::request::request;
+use crate::served_tls::served_tls;
 use crate::{found, ready};
 
 /// What a target of ours is asked for.
@@ -74,15 +75,28 @@ pub(crate) fn draft(
 
 /// The server: a command, one of bourdon's own specimens, or a target that is found by its name.
 pub(crate) fn target(args: &OneServerArgs, named: Option<&str>, mix: &Mix) -> Result<Target, Failure> {
+    let tls = served_tls(&args.tls).map_err(Failure::usage)?;
     if let Some(run) = &args.run {
         let here = std::env::current_dir().map_err(Failure::usage)?;
         let ready = args.ready.as_deref().unwrap_or_else(|| ready_path(mix));
         let title = format!("`{run}`");
         let build = args.build.as_deref();
-        let server = Server { name: "server", title: &title, run, build, cwd: &here, ready, tls: None };
+        let server = Server { name: "server", title: &title, run, build, cwd: &here, ready, tls };
         return server.target().map_err(Failure::usage);
     }
-    let (base, name) = (Path::new("."), named.unwrap_or_default());
+    let name = named.unwrap_or_default();
+    let mut target = found(args, name)?;
+    if tls == Some(TargetTls::Given) && target.tls != tls {
+        return Err(Failure::usage(format!("`{name}` does not say that it can serve TLS; leave --tls out")));
+    }
+    // A certificate that is given is used where it is asked for.
+    target.tls = tls;
+    Ok(target)
+}
+
+/// A specimen or a target by its name.
+fn found(args: &OneServerArgs, name: &str) -> Result<Target, Failure> {
+    let base = Path::new(".");
     if let Some(kind) = name.strip_prefix(SPECIMEN).and_then(Kind::from_name) {
         return Ok(experiment::specimen(kind, base));
     }
@@ -99,7 +113,5 @@ pub(crate) fn target(args: &OneServerArgs, named: Option<&str>, mix: &Mix) -> Re
     if let Some(ready) = &args.ready {
         target.launch.ready.clone_from(ready);
     }
-    // A certificate that is given is used where it is asked for: here it is not.
-    target.tls = None;
     Ok(target)
 }

@@ -1,7 +1,10 @@
-//! TLS in `run` and `compare`: targets that are given a certificate, and servers that have one of their own.
+//! TLS in `run`, `compare` and `diagnose`: targets that are given a certificate, and servers that have one of their own.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod run_support;
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
 use run_support::{Json, Lab, is_here};
@@ -15,6 +18,8 @@ class Hello(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
         self.send_header("Content-Length", "11")
+        if self.path == "/close":
+            self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(b"Hello world")
     def log_message(self, *args):
@@ -29,6 +34,7 @@ if files[0]:
     secured = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     secured.load_cert_chain(*files)
     server.socket = secured.wrap_socket(server.socket, server_side=True)
+print(server.server_address[1], flush=True)
 server.serve_forever()
 "#;
 
@@ -46,6 +52,39 @@ tls = false
 tls = true
 tls_resume = [false, true]
 "#;
+
+/// With the server, and a certificate for `localhost` that is its own authority.
+fn with_a_certificate(lab: Lab) -> Lab {
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let certificate = params.self_signed(&key).unwrap().pem();
+    lab.file("server.py", SERVER).file("own.pem", &certificate).file("key.pem", key.serialize_pem())
+}
+
+/// That server, with the certificate, where nobody of bourdon launched it.
+struct Python {
+    child: Child,
+    port: u16,
+}
+
+impl Python {
+    fn start(lab: &Lab) -> Self {
+        let mut command = Command::new("python3");
+        command.args(["server.py", "own.pem", "key.pem"]).current_dir(lab.path()).env("PORT", "0");
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        Self { child, port: line.trim().parse().unwrap() }
+    }
+}
+
+impl Drop for Python {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
 
 /// What was measured under these levels of `tls` and `tls_resume`.
 fn measured(trials: &[Json], tls: &str, resume: &str) -> Vec<Json> {
@@ -84,14 +123,7 @@ fn a_server_with_a_certificate_of_its_own_is_compared_if_somebody_vouches_for_it
     if !is_here("python3") {
         return;
     }
-    let key = KeyPair::generate().unwrap();
-    let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let certificate = params.self_signed(&key).unwrap().pem();
-    let lab = Lab::beside_others()
-        .file("server.py", SERVER)
-        .file("own.pem", &certificate)
-        .file("key.pem", key.serialize_pem());
+    let lab = with_a_certificate(Lab::beside_others());
     let run = "python3 server.py own.pem key.pem";
     let short = ["compare", "--run", run, "--run", run, "-c", "2", "-d", "200ms", "--warm-up", "50ms", "--blocks", "2"];
     for (nth, trust) in [&["--ca", "own.pem"][..], &["--insecure"]].into_iter().enumerate() {
@@ -109,6 +141,35 @@ fn a_server_with_a_certificate_of_its_own_is_compared_if_somebody_vouches_for_it
     for (file, says) in [("key.pem", "the file holds a private key and no certificate"), ("no.pem", "No such file")] {
         lab.bourdon(&["compare", "--run", "x", "--run", "y", "--ca", file]).exits(2).says(&[says]);
     }
+}
+
+#[test]
+fn a_server_behind_tls_is_diagnosed_where_it_is_launched_and_where_it_runs_already() {
+    if !is_here("python3") {
+        return;
+    }
+    let lab = with_a_certificate(Lab::new());
+    let closes = |answer: Json| {
+        let is_closed = |found: &Json| found["fault"].get("closed-connections").is_some() && found["sureness"] == "is";
+        assert!(answer["findings"].as_array().unwrap().iter().any(is_closed), "{answer:#}");
+        let trials = lab.records().pop().unwrap().trials();
+        let secured = |trial: &Json| trial["measurement"]["tls"]["handshakes"].as_u64() > Some(0);
+        assert!(!trials.is_empty() && trials.iter().all(secured), "{trials:?}");
+    };
+    let short = ["-d", "300ms", "--warm-up", "50ms", "--format", "json"];
+    let launched = ["diagnose", "--run", "python3 server.py", "--tls", "--path", "/close"];
+    closes(lab.bourdon(&[&launched[..], &short[..]].concat()).answers().json());
+
+    let server = Python::start(&lab);
+    let url = format!("https://localhost:{}/close", server.port);
+    closes(lab.bourdon(&[&["diagnose", &url, "--ca", "own.pem"], &short[..]].concat()).answers().json());
+    let distrusted = lab.bourdon(&["diagnose", &url]).exits(4);
+    distrusted.says(&["the certificate is self-signed, and is not", "--ca FILE", "--insecure"]);
+    lab.bourdon(&["diagnose", &url, "--tls"]).exits(2).says(&["a URL begins with https://"]);
+    let plain = url.replace("https", "http");
+    lab.bourdon(&["diagnose", &plain, "--insecure"]).exits(2).says(&["begin the URL with https://"]);
+    drop(server);
+    lab.nothing_is_left();
 }
 
 #[test]

@@ -25,7 +25,7 @@ impl Records<'_> {
     /// A value over launches: the geometric mean with the t interval of its logarithm; the arithmetic ones where a value
     /// is zero. The bounds are null under two launches, everything without one.
     pub(crate) fn measured(&self, values: &[f64], unit: Unit) -> Measured {
-        let confidence = self.shown_confidence();
+        let confidence = self.confidence();
         let interval = geometric_interval(values, confidence).or_else(|| t_interval_at(values, confidence));
         Measured {
             estimate: interval.map(|i| i.estimate).or_else(|| geometric_mean(values)).or_else(|| mean(values)),

@@ -19,7 +19,7 @@ pub use differences::asked_differently;
 use crate::pair::Pair;
 use crate::records::Records;
 use crate::statistics::{LogRatio, holm};
-use crate::thresholds::CONFIDENCE;
+use crate::thresholds::{CONFIDENCE, DRIFT};
 use crate::{analysis, session, shift};
 
 /// What a new server is held against an old one by. One family: a session of equals must not look different only
@@ -36,6 +36,23 @@ pub struct Run<'a> {
     pub environment: &'a Environment,
     /// Its trials.
     pub trials: &'a [TrialRecord],
+}
+
+/// How what was recorded at different times is held against each other.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms<'a> {
+    /// Half width of the band in which the two count as the same, as a share.
+    pub margin: f64,
+    /// By how much, as a share, the machine may have been slower or faster for the one than for the other.
+    pub drift: f64,
+    /// How much worse the new one may be.
+    pub gates: &'a [Gate],
+}
+
+impl Default for Terms<'_> {
+    fn default() -> Self {
+        Terms { margin: 0.05, drift: DRIFT, gates: &[] }
+    }
 }
 
 /// Why two runs cannot be compared.
@@ -82,7 +99,8 @@ pub fn compare_targets(run: Run<'_>, old: &str, new: &str, gates: &[Gate]) -> Co
         .iter()
         .filter_map(|group| {
             let (old, new) = ((&records, named(group, old)?), (&records, named(group, new)?));
-            Some(Pair { old, new, paired: true, alike, margin: run.plan.margin, among_targets: false })
+            let margin = run.plan.margin;
+            Some(Pair { old, new, paired: true, alike, margin, drift: 0.0, among_targets: false })
         })
         .collect();
     let title = |name: &str| run.plan.target(name).map_or(name, |target| target.title.as_str()).to_owned();
@@ -114,7 +132,7 @@ pub fn compare_runs(
     old: Run<'_>,
     new: Run<'_>,
     names: (String, String),
-    gates: &[Gate],
+    asked: Terms<'_>,
 ) -> Result<CompareAnalysis, CompareError> {
     let [before, after] = [old, new].map(|run| Records::new(run.plan, run.trials).compared());
     let common = common_cells(old.plan, new.plan);
@@ -125,7 +143,8 @@ pub fn compare_runs(
         new: (&after, b),
         paired: false,
         alike: false,
-        margin: new.plan.margin,
+        margin: asked.margin,
+        drift: asked.drift,
         among_targets,
     };
     let pairs: Vec<Pair> = common.into_iter().map(pair).collect();
@@ -150,7 +169,9 @@ pub fn compare_runs(
         trials: analysis::count(before.all().len() + after.all().len(), &void_trials),
         void_trials,
         differences: differences::between(old, new, &common_cells(old.plan, new.plan)),
-        ..judge(new, &pairs, names, gates)
+        margin: asked.margin,
+        drift: Some(asked.drift).filter(|drift| *drift > 0.0),
+        ..judge(new, &pairs, names, asked.gates)
     })
 }
 
@@ -163,7 +184,7 @@ pub fn compare_loads(
     old: Run<'_>,
     new: Run<'_>,
     names: (String, String),
-    gates: &[Gate],
+    asked: Terms<'_>,
     in_turn: bool,
 ) -> Result<CompareAnalysis, CompareError> {
     let mut cut = Vec::new();
@@ -173,7 +194,8 @@ pub fn compare_loads(
         trials
     });
     let (old, new) = (Run { trials: &before, ..old }, Run { trials: &after, ..new });
-    let found = compare_runs(old, new, names, gates)?;
+    let asked = Terms { drift: if in_turn { 0.0 } else { asked.drift }, ..asked };
+    let found = compare_runs(old, new, names, asked)?;
     // On which CPUs their servers ran no load knows.
     let session = SessionAnalysis { cpus: None, ..found.session };
     Ok(CompareAnalysis { form: CompareForm::Loads, interleaved: in_turn, cut, session, ..found })
@@ -220,6 +242,7 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
         gates,
         form: CompareForm::Runs,
         cut: Vec::new(),
+        drift: None,
         interleaved: false,
         blocks: 0,
         preliminary: true,

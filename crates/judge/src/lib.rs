@@ -65,7 +65,9 @@ pub use answer::{answer, planner};
 pub use audit::audit;
 pub use calibration::{CalibrationPlanner, distrust, judge_calibration};
 pub use claims::never_enough;
-pub use compare::{CompareError, Run, asked_differently, compare_loads, compare_runs, compare_targets, one_server};
+pub use compare::{
+    CompareError, Run, Terms, asked_differently, compare_loads, compare_runs, compare_targets, one_server,
+};
 pub use course::Went;
 pub use failing::{answer_is_bad, answer_is_void, is_merely_undecided};
 pub use load::judge_load;
@@ -73,6 +75,7 @@ pub use planner::{BlockPlanner, blocks_begun, cell_for_twin, too_few_blocks};
 pub use rates::settled_rate;
 pub use remarks::{remark, remark_cell};
 pub use resolve::{ClaimError, ResolvedClaim, resolve_claim};
+pub use rotation::goes_round;
 pub use run_planner::RunPlanner;
 pub use timeline::timelines;
 pub use trial::{TrialJudgement, check_trial};

@@ -46,7 +46,7 @@ fn slope(records: &Records, cells: &[CellAnalysis], levels: Cell, steps: &[(u64,
     let in_block = |block: &u32| Some((peak(most, *block)? - peak(fewest, *block)?) / (most.0 - fewest.0) as f64);
     let blocks = records.blocks().iter().filter(|_| is_whole);
     let values: Vec<f64> = blocks.filter_map(in_block).collect();
-    let interval = t_interval_at(&values, records.shown_confidence());
+    let interval = t_interval_at(&values, records.confidence());
     let bytes = Measured {
         estimate: mean(&values),
         low: interval.map(|interval| interval.low),

@@ -5,6 +5,9 @@ use model::MOST_NEEDED_BLOCKS;
 use crate::statistics::{Interval, critical};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE, NO_DISTANCE};
 
+/// How many values say how much they scatter.
+const LEAST_FOR_A_SCATTER: usize = 3;
+
 /// About how many blocks bring the half width of an interval with some confidence down to a distance, if what scatters
 /// goes on as it did: half width = t · s ÷ √n, and t shrinks with n, too. `known` is a 95 % interval over the blocks that
 /// `counted` of those that were `begun`, on the scale on which it is symmetric: those that did not count are asked for once
@@ -20,6 +23,11 @@ pub(crate) fn needs_blocks(
     if distance <= NO_DISTANCE * half_width || !distance.is_finite() || !half_width.is_finite() {
         return None;
     }
+    let missing = begun.saturating_sub(counted) as u32;
+    // How two values scatter nobody knows: the chi-squared of one degree of freedom spans a factor of seventy.
+    if counted < LEAST_FOR_A_SCATTER {
+        return Some(BLOCKS_FOR_A_VERDICT as u32 + missing);
+    }
     let scatter = half_width * (counted as f64).sqrt() / critical(counted, CONFIDENCE)?;
     let is_open = |blocks: u32| {
         let times = critical(blocks as usize, confidence).unwrap_or(f64::INFINITY);
@@ -34,7 +42,7 @@ pub(crate) fn needs_blocks(
             most = middle;
         }
     }
-    Some((most + begun.saturating_sub(counted) as u32).min(MOST_NEEDED_BLOCKS))
+    Some((most + missing).min(MOST_NEEDED_BLOCKS))
 }
 
 /// How far what lies between these ends is from a limit, whichever side of it that is; not above zero where they hold it.
@@ -63,6 +71,8 @@ mod tests {
         assert_eq!(needed(0.001, 0.95), Some(MOST_NEEDED_BLOCKS));
         assert_eq!(needed(f64::INFINITY, 0.95), None);
         assert_eq!(needs_blocks((3, 3), &interval, 1.0, 0.95), Some(6), "six for any verdict");
+        assert_eq!(needs_blocks((2, 2), &interval, 0.001, 0.95), Some(6), "two do not say how much they scatter");
+        assert_eq!(needs_blocks((3, 3), &interval, 0.04, 0.95), Some(7));
         assert_eq!(needs_blocks((6, 9), &interval, 0.04, 0.95), Some(28), "three did not count");
         assert_eq!(needs_blocks((6, 9), &interval, 0.001, 0.95), Some(MOST_NEEDED_BLOCKS));
         assert_eq!(needs_blocks((2_000, 2_000), &interval, 0.05, 0.95), Some(MOST_NEEDED_BLOCKS));

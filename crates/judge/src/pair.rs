@@ -22,6 +22,8 @@ pub(crate) struct Pair<'a> {
     /// Whether they are two revisions of one server, which a busy machine hits alike: it tells them apart by chance alone.
     pub(crate) alike: bool,
     pub(crate) margin: f64,
+    /// By how much, as a share, the machine may have been slower or faster for the one than for the other; 0 where both were measured in turn.
+    pub(crate) drift: f64,
     /// Whether there are pairs of other targets beside it, so that its place names its own.
     pub(crate) among_targets: bool,
 }
@@ -184,14 +186,9 @@ impl Pair<'_> {
         self.new.0.significance().min(self.old.0.significance())
     }
 
-    /// Confidence of the interval behind a verdict.
+    /// Confidence of the interval behind a verdict, which is the one that is shown.
     pub(crate) fn confidence(&self) -> f64 {
         1.0 - self.significance()
-    }
-
-    /// Confidence of the interval that is shown: the wider one of two runs.
-    pub(crate) fn shown_confidence(&self) -> f64 {
-        self.new.0.shown_confidence().max(self.old.0.shown_confidence())
     }
 
     fn read(&self, metric: Metric, reading: Reading, confidence: f64) -> Option<LogRatio> {
@@ -344,6 +341,26 @@ impl Pair<'_> {
             true => (!whatever_they_lost()).then_some(Withheld::Disturbed),
             false => Some(Withheld::Unbounded),
         }
+    }
+
+    /// Whether it is that the two were measured at different times that takes back what a predicate finds: it is not found, too, if the machine
+    /// was so much slower or faster for the one than for the other.
+    pub(crate) fn another_time(
+        &self,
+        metric: Metric,
+        confidence: f64,
+        holds: impl Fn(Option<LogRatio>) -> bool,
+    ) -> Option<Withheld> {
+        let drift = self.drift_of(metric)?;
+        let found = self.within(metric, (LaunchSelection::All, &MARKS), confidence);
+        let holds_at = |by: f64| holds(found.map(|it| LogRatio { interval: it.interval.map(|at| at + by), ..it }));
+        (!holds_at(drift) || !holds_at(-drift)).then_some(Withheld::AnotherTime)
+    }
+
+    /// By how much, as a logarithm, the machine alone may have changed a ratio; none where it cannot have.
+    pub(crate) fn drift_of(&self, metric: Metric) -> Option<f64> {
+        let changes = self.drift > 0.0 && metric.scale() == Scale::Ratio && self.suffers(metric);
+        changes.then(|| self.drift.ln_1p())
     }
 
     /// Whether noise fell on both at once: two revisions of one server, between which the load went round. They start one

@@ -6,11 +6,16 @@ mod rounds;
 mod tests;
 mod turns;
 
-use model::{Plan, Rotation, TrialSpec};
+use model::{Draft, Plan, Rotation, TrialSpec};
 
 pub(crate) use fit::{Fitted, Set, Slicing, by_conditions, sets};
 pub(crate) use rounds::settle;
 pub(crate) use turns::together;
+
+/// Whether the load of a plan goes round among any launches.
+pub fn goes_round(draft: &Draft) -> bool {
+    draft.clone().resolve().is_ok_and(|plan| !sets(&plan, &by_conditions(&plan)).is_empty())
+}
 
 /// The slices in which a cell is loaded by its plan; none where its launch is alone.
 pub(crate) fn of_cell(plan: &Plan, cell: usize) -> Option<Rotation> {

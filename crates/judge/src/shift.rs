@@ -26,6 +26,7 @@ pub(crate) fn of_two(records: &Records) -> Vec<Shift> {
             paired: true,
             alike: false,
             margin: records.plan.margin,
+            drift: 0.0,
             among_targets: false,
         };
         of(&pair, (name(new), name(old)))
@@ -73,7 +74,7 @@ fn points(launches: &[CellLaunch], q: f64) -> Option<BTreeMap<u32, f64>> {
 }
 
 fn ratio(pair: &Pair, old: &BTreeMap<u32, f64>, new: &BTreeMap<u32, f64>) -> Option<Measured> {
-    let confidence = pair.shown_confidence();
+    let confidence = pair.confidence();
     let (seen, found) = if pair.paired {
         let differences: Vec<f64> = new.iter().filter_map(|(block, value)| Some(value - old.get(block)?)).collect();
         (mean(&differences), paired(&differences, confidence))
@@ -112,7 +113,7 @@ mod tests {
     use model::{Environment, Metric, TrialRecord};
 
     use super::*;
-    use crate::compare::{Run, compare_runs, compare_targets};
+    use crate::compare::{Run, Terms, compare_runs, compare_targets};
     use crate::testing::Session;
 
     fn session() -> Session {
@@ -130,7 +131,8 @@ mod tests {
         let run = |trials| Run { plan: &plan, environment: &environment, trials };
         let others = session().seed(9).records();
         let in_turn = compare_targets(run(&trials), "old", "new", &[]);
-        let apart = compare_runs(run(&trials), run(&others), ("a".to_owned(), "b".to_owned()), &[]).unwrap();
+        let apart =
+            compare_runs(run(&trials), run(&others), ("a".to_owned(), "b".to_owned()), Terms::default()).unwrap();
         for analysis in [in_turn, apart] {
             for metric in [Metric::P50, Metric::P99] {
                 let rows = analysis.rows.iter().filter(|row| row.metric == metric);

@@ -41,6 +41,10 @@ pub struct CompareAnalysis {
     pub ended_in_vain: bool,
     /// Half width of the band in which the two count as the same, as a share.
     pub margin: f64,
+    /// By how much, as a share, the machine may have been slower or faster for the one than for the other: every verdict on a rate or a time
+    /// holds either way. None where both were measured in turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<f64>,
     /// The metric that it is about, whose tests are a family of their own; without one all are one family.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub primary: Option<Metric>,

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
-use crate::{Environment, Experiment, Measured, Metric, Mix, Suspect, Trying, WhyFailed};
+use crate::{Environment, Experiment, Measured, Metric, Mix, Suspect, Tls, Trying, WhyFailed};
 
 /// Schema number of the document of a diagnosis.
 pub const DIAGNOSIS_SCHEMA: &str = "bourdon.diagnosis/1";
@@ -33,6 +33,9 @@ pub struct RunningServer {
     pub address: SocketAddr,
     /// The name under which it is asked.
     pub host: String,
+    /// How it is spoken to, where that is TLS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Tls>,
     /// How many requests a second it may be sent, as a mean.
     pub rate_per_s: f64,
     /// Whether it may be sent as many as it answers, and more at once than it can.
@@ -130,6 +133,8 @@ kinds! {
         OutOfTime = "out-of-time",
         /// An experiment that it takes was void each time.
         Void = "void",
+        /// Others, or the hypervisor, took the CPU each time that an experiment was made which it takes.
+        Others = "others",
         /// It was seen, and no experiment says what makes it.
         NoProof = "no-proof",
         /// The proof would send more than may be sent.
@@ -334,6 +339,8 @@ kinds! {
     WhyOpen {
         /// The server's CPU or the generator was full before it could have shown.
         Busy = "busy",
+        /// Others, or the hypervisor, took the CPU each time that it could have shown.
+        Others = "others",
         /// A request takes so long that no load was long enough.
         Slow = "slow",
         /// So many requests failed that the others say little.
@@ -383,6 +390,9 @@ pub struct Tried {
     pub slowest_us: Option<f64>,
     /// CPUs that the server used.
     pub cpus_used: Option<f64>,
+    /// CPUs that others, or the hypervisor, took meanwhile.
+    #[serde(default)]
+    pub cpus_taken: Option<f64>,
     /// Connections that got nothing.
     pub unserved: Option<u64>,
     /// The share of requests that failed, 0 to 1.

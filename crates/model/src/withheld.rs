@@ -49,6 +49,8 @@ pub enum Withheld {
     LittleMemory,
     /// Processes of one of them may have ended without being waited for, and nobody is credited with the CPU that those used.
     Unwaited,
+    /// The two were measured at different times, and a machine that has changed in between by as much as was said could have made or hidden it.
+    AnotherTime,
     /// The two count different things under one name.
     Definition,
     /// A launch of one of them has a zero, to which nothing has a ratio.

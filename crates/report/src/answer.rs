@@ -161,6 +161,7 @@ pub(crate) fn why_withheld(why: Withheld) -> Option<&'static str> {
         Withheld::Waking => "waking a server took extra CPU or time",
         Withheld::Pauses => "a server may put off work until the load pauses",
         Withheld::BetweenLooks => "a server's memory may have peaked between two samples",
+        Withheld::AnotherTime => "the machine may have changed as much between the two",
         Withheld::LittleMemory => "a server differs from itself by so little memory",
         Withheld::Unwaited => "CPU that processes of a server used may be missing",
         Withheld::Spill => "a server used CPU during other targets' slices",

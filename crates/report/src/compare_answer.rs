@@ -65,11 +65,11 @@ fn figures(analysis: &CompareAnalysis) -> Answer {
         let text = format!("Preliminary: {}, a verdict needs six", launches(analysis));
         return Answer { then: Some("These figures carry no verdict".to_owned()), ..Answer::new(Tint::Unsure, text) };
     }
-    by_chance(analysis).unwrap_or_else(|| verdicts(analysis))
+    though_alike(analysis).unwrap_or_else(|| verdicts(analysis))
 }
 
-/// Of one server against itself: what came out as different although nothing differs.
-fn by_chance(analysis: &CompareAnalysis) -> Option<Answer> {
+/// Of one server against itself: what came out as different all the same.
+fn though_alike(analysis: &CompareAnalysis) -> Option<Answer> {
     use ComparisonVerdict::{Faster, Slower};
     analysis.same.as_ref()?;
     let count = |verdict| analysis.rows.iter().filter(|row| row.verdict == verdict).count();
@@ -80,10 +80,10 @@ fn by_chance(analysis: &CompareAnalysis) -> Option<Answer> {
         (worse, better) => format!("{}{} of", largest(analysis, Slower), worse + better),
     };
     let figures = counted(analysis.rows.len() as u64, "figure", "figures");
-    Some(Answer::new(
-        Tint::Unsure,
-        format!("By chance alone, for both sides are the same server: {said} {figures} came out as different"),
-    ))
+    let text = format!("Both sides are the same server, and {said} {figures} came out as different");
+    let then = "Chance alone does that in up to one such comparison of ten; if it comes out again, something treats the two unlike: a \
+                database, a port, files that they share";
+    Some(Answer { then: Some(then.to_owned()), ..Answer::new(Tint::Unsure, text) })
 }
 
 /// Where there are launches in slices, and none alone that would count in their place.

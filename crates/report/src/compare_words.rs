@@ -139,11 +139,12 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
         said.push(format!("Stopped before the end, and compared as far as it ran: {}.", cut.join(", ")));
     }
     said.extend(words::more_blocks(&analysis.blocks_before, analysis.blocks).map(|text| format!("{text}.")));
-    if !analysis.interleaved {
-        said.push(
-            "The two were not measured in turn: whatever changed on the machine in between is in the ratios."
-                .to_owned(),
-        );
+    if let Some(drift) = analysis.drift {
+        said.push(format!(
+            "The two were not measured in turn: the machine may have been up to {} slower or faster for one of them (--drift). \
+             Verdicts on rates and times hold in spite of that; their intervals do not contain it.",
+            percent(drift)
+        ));
     }
     said.extend(analysis.reply_sizes.iter().map(|sizes| reply_sizes(sizes, analysis)));
     said.extend(analysis.rows.iter().filter_map(|row| more_memory_for_more(row, analysis)));

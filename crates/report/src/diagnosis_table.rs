@@ -8,6 +8,9 @@ use crate::format::{bytes, duration_us, number, percent, thousands};
 /// What a figure is shown as that is not there, and what says that nothing is wrong.
 const NOTHING: [&str; 3] = ["–", "0", "0 %"];
 
+/// CPUs taken by others from which on a row tells them.
+const MUCH_TAKEN: f64 = 0.3;
+
 /// The table of what was tried: its header, each with whether it is a figure, and its rows. A figure that is nothing in all of them is left
 /// out.
 pub(crate) fn table(diagnosis: &Diagnosis) -> (Vec<(&'static str, bool)>, Vec<Vec<String>>) {
@@ -24,9 +27,14 @@ fn row(tried: &Tried) -> Vec<(&'static str, String)> {
     let nothing = || NOTHING[0].to_owned();
     let time = |us: Option<f64>| us.map_or_else(nothing, duration_us);
     let what = experiment_words(&tried.trying.experiment);
-    let void = if tried.valid { "" } else { " (void)" };
+    let taken = tried.cpus_taken.filter(|taken| *taken >= MUCH_TAKEN);
+    let beside = match (tried.valid, taken) {
+        (false, _) => " (void)".to_owned(),
+        (true, Some(taken)) => format!(" (others: {} CPUs)", number(taken)),
+        (true, None) => String::new(),
+    };
     vec![
-        ("experiment", format!("{what}{void}")),
+        ("experiment", format!("{what}{beside}")),
         ("requests/s", tried.requests_per_s.map_or_else(nothing, number)),
         ("took", time(tried.service_us)),
         ("slowest", time(tried.slowest_us)),

@@ -302,6 +302,11 @@ fn unproved(why: Option<Unproved>) -> String {
     match why {
         Some(Unproved::OutOfTime) => "there was no time left for the proof; give it more with --within".to_owned(),
         Some(Unproved::Void) => "an experiment of the proof was void each time it was made".to_owned(),
+        Some(Unproved::Others) => {
+            "other programs, or the hypervisor, used the CPUs each time that an experiment of the proof was made; look again \
+             when the machine is quiet"
+                .to_owned()
+        }
         Some(Unproved::Died) => "the server ended too often for the proof".to_owned(),
         Some(Unproved::Unfinished) => "it was stopped before the proof was whole".to_owned(),
         Some(Unproved::Heap) => {

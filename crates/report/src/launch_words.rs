@@ -57,9 +57,17 @@ pub(crate) fn not_ready(NotReady { seen, within_ns, hints }: &NotReady) -> Strin
     let cure = match seen {
         Instead::Status { .. } => of_status(seen).map_or(String::new(), |cure| format!("; {cure}")),
         Instead::Failed { fault: Some(TlsFault::NotTls), .. } => {
-            "; the server does not speak TLS: leave out --tls, --ca or --insecure (`tls` in an experiment), or have it \
-             serve TLS"
+            "; the server does not speak TLS: leave out --tls, --ca or --insecure (`tls` in an experiment), begin its URL \
+             with http://, or have it serve TLS"
                 .to_owned()
+        }
+        Instead::Failed { fault: Some(TlsFault::Untrusted), .. } => {
+            "; name the file of its authority, or of the certificate itself, with --ca FILE (`tls` in an experiment), or check \
+             none with --insecure"
+                .to_owned()
+        }
+        Instead::Failed { fault: Some(TlsFault::OtherName), .. } => {
+            "; use a name that is in the certificate, or check none with --insecure".to_owned()
         }
         Instead::Silent | Instead::NoReply { .. } | Instead::Failed { .. } | Instead::Elsewhere { .. } => String::new(),
     };

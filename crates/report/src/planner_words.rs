@@ -6,6 +6,7 @@ use crate::diagnosis_words::{end_words, trying_words};
 use crate::format::{number, percent};
 use crate::reason_words::not_served;
 use crate::soak_words;
+use crate::words::listed;
 
 /// Why no more trials are needed.
 pub fn done_words(done: &Done) -> String {
@@ -22,7 +23,7 @@ pub fn done_words(done: &Done) -> String {
         }
         Done::InVain { wrong, died, silent } => {
             let of =
-                |those: &[String], said: &dyn Fn(String) -> String| (!those.is_empty()).then(|| said(those.join(", ")));
+                |those: &[String], said: &dyn Fn(String) -> String| (!those.is_empty()).then(|| said(listed(those)));
             let found = [
                 of(wrong, &|those| format!("not one reply of {those} was right")),
                 of(died, &|those| format!("{those} died in every launch")),

@@ -41,6 +41,10 @@ pub(crate) fn open(of: &Open) -> String {
             "not known: a CPU was full, or the generator, before a limit could show. A request takes too little time for it \
              to matter"
         }
+        WhyOpen::Others => {
+            "not known: other programs, or the hypervisor, used the CPUs each time that it could have shown; look again when the \
+             machine is quiet"
+        }
         WhyOpen::Slow => {
             "not known: a request takes so long that the loads were too short; lengthen them with --duration"
         }

@@ -41,6 +41,9 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
             format!("{who} had less load before the window than {needs} to be warm")
         }
         Withheld::Rotation => "one was measured in rotation and the other alone".to_owned(),
+        Withheld::AnotherTime => {
+            "they were measured at different times, and the machine may have changed as much in between".to_owned()
+        }
         Withheld::Definition => "figures of the two count different things under the same name".to_owned(),
         Withheld::Zero => format!("a launch of {who} has a value of zero, so there is no ratio"),
         Withheld::Beside => format!("two loads were on {who}, and what each cost is not known"),
@@ -63,9 +66,7 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         Withheld::Pauses => pauses(who),
         Withheld::BetweenLooks => between_looks(who),
         Withheld::SharedMemory => shared_memory(who, share),
-        Withheld::LittleMemory => {
-            "two runs of one server can differ by so little memory (less than 512 KiB), too".to_owned()
-        }
+        Withheld::LittleMemory => "two runs of one server can differ by less than 512 KiB, too".to_owned(),
         Withheld::Unwaited => {
             format!("child processes of {who} may have exited without being reaped; their CPU time is not counted")
         }
@@ -147,6 +148,12 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker, cpus: u
         }
         Withheld::Disturbed | Withheld::Unbounded | Withheld::Rounds => {
             "fewer other programs on this machine".to_owned()
+        }
+        Withheld::AnotherTime => {
+            return Some(
+                "measure both in turn (bourdon compare --run … --run …), or say how much this machine changes (--drift 5%)"
+                    .to_owned(),
+            );
         }
         // Only another server would settle it.
         Withheld::Beside

@@ -89,6 +89,7 @@ fn every() -> Diagnosis {
         trial: "b01-c02".to_owned(),
         trying: Trying { experiment, why: WhyTried::Proving(Suspect::Limit) },
         valid: true,
+        cpus_taken: None,
         requests_per_s: Some(70.0),
         service_us: Some(100_000.0),
         slowest_us: Some(120_000.0),

@@ -6,6 +6,7 @@ mod load;
 mod one_server;
 mod request;
 mod soak;
+mod tls;
 mod values;
 
 use std::ffi::OsString;
@@ -24,6 +25,7 @@ pub(crate) use load::{ArrivalsArg, LoadArgs, LoadFormat};
 pub(crate) use one_server::OneServerArgs;
 pub(crate) use request::RequestArgs;
 pub(crate) use soak::SoakArgs;
+pub(crate) use tls::TlsArgs;
 use values::share;
 pub(crate) use values::{at_least_one, positive_duration, seed};
 

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::values::path;
-use super::{GeneratorArgs, RequestArgs, ShownArgs};
+use super::{GeneratorArgs, RequestArgs, ShownArgs, TlsArgs};
 
 /// What one server is asked, and how it is launched: that of `diagnose` and `soak`.
 #[derive(Debug, Args)]
@@ -42,6 +42,9 @@ pub(crate) struct OneServerArgs {
     /// Where the launches are recorded
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
     pub(crate) runs: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) tls: TlsArgs,
 
     #[command(flatten)]
     pub(crate) generator: GeneratorArgs,

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use ::report::format::{counted, times};
+use judge::Terms;
 use judge::thresholds::LEAST_ROUNDS;
 use lab::{LabError, RunFolder};
 use model::{CompareAnalysis, ComparePlan, ComparedRevision, Draft, Gate, Judged, Load, Metric, Rotation, Target};
@@ -95,7 +96,7 @@ fn of_runs(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure> 
     let [old_record, new_record] = records;
     let (old_record, new_record) = (old_record.map_err(Failure::usage)?, new_record.map_err(Failure::usage)?);
     let names = (old.display().to_string(), new.display().to_string());
-    let analysis = judge::compare_runs(of(&old_record), of(&new_record), names, gates(args)).map_err(Failure::usage)?;
+    let analysis = judge::compare_runs(of(&old_record), of(&new_record), names, terms(args)).map_err(Failure::usage)?;
     of_records(args, analysis)
 }
 
@@ -114,13 +115,19 @@ fn of_loads(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure>
     loads::refuse_copies([&before, &after])?;
     let names = (old.display().to_string(), new.display().to_string());
     let in_turn = before.in_turn(&after);
-    let loads = judge::compare_loads(of(&before.record), of(&after.record), names, gates(args), in_turn);
+    let loads = judge::compare_loads(of(&before.record), of(&after.record), names, terms(args), in_turn);
     let mut analysis = loads.map_err(Failure::usage)?;
     // What the plan of a side tells, too, is there already.
     let mut asked = judge::asked_differently(&before.asked, &after.asked);
     asked.retain(|difference| !analysis.differences.contains(difference));
     analysis.differences.extend(asked);
     of_records(args, analysis)
+}
+
+/// How what was recorded is held against each other.
+fn terms(args: &CompareArgs) -> Terms<'_> {
+    let usual = Terms::default();
+    Terms { margin: args.margin(), drift: args.drift.unwrap_or(usual.drift), gates: gates(args) }
 }
 
 /// What was recorded is compared where nothing but the server differs, or where that is known.
@@ -201,7 +208,7 @@ fn plan(args: &CompareArgs, source: &Source, zoo: &[Target], base: &Path) -> Res
     };
     let mut plan = experiment::plan(source, &options)?;
     plan.precise = vec![args.primary()];
-    plan.precision = precision(plan.rotation.is_some());
+    plan.precision = precision(plan.rotation.is_some(), plan.margin);
     Ok(plan)
 }
 
@@ -213,7 +220,7 @@ fn draft(args: &CompareArgs, name: &str, question: String, targets: Vec<Target>,
         seed: seed(args.seed),
         margin: args.margin(),
         precise: vec![args.primary()],
-        precision: precision(args.rotates()),
+        precision: precision(args.rotates(), args.margin()),
         rotation: rotation(args, &load),
         blocks: args.blocks,
         allow_failures: args.allow_failures,
@@ -226,8 +233,10 @@ fn draft(args: &CompareArgs, name: &str, question: String, targets: Vec<Target>,
     asked.draft()
 }
 
-fn precision(rotates: bool) -> f64 {
-    if rotates { PRECISION_ROTATING } else { PRECISION }
+/// Not wider than the margin: nobody who asks for a narrow one is helped by an interval that does not fit into it.
+fn precision(rotates: bool, margin: f64) -> f64 {
+    let usual = if rotates { PRECISION_ROTATING } else { PRECISION };
+    usual.min(margin)
 }
 
 /// How loads go round: also of a window that is shorter than the usual slices, for somebody asked for both.
@@ -241,9 +250,17 @@ fn measure(args: &CompareArgs, plan: Draft, stop: &AtomicBool) -> Result<Exit, F
         say(format!("note: {}", ::report::same_server(&what)));
     }
     refuse_in_vain(&plan)?;
+    let plan = if judge::goes_round(&plan) { plan } else { alone(args, plan) };
     let mut progress = RunProgress::new();
     let begun = ready::begin_whole(plan, args.runs(), stop, &mut progress)?;
     conduct(args.shown, begun, stop, progress)
+}
+
+/// The plan of launches that are alone, with the margin and the precision that such can have.
+fn alone(args: &CompareArgs, plan: Draft) -> Draft {
+    let of_experiment = plan.comparison.as_ref().is_some_and(|asked| asked.of_experiment);
+    let margin = if of_experiment { plan.margin } else { args.margin_of_others() };
+    Draft { margin, precision: precision(false, margin), ..plan }
 }
 
 /// Refuses to measure for what no launch can have: a quantile of more requests than come due, or what nothing here measures.

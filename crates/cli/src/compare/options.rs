@@ -50,7 +50,7 @@ pub(super) fn refuse_strangers(args: &CompareArgs, form: Form) -> Result<(), Fai
 }
 
 /// Each option that not every form has: whether it was given, and where it belongs.
-fn given(args: &CompareArgs) -> [(&'static str, bool, &'static [Form]); 25] {
+fn given(args: &CompareArgs) -> [(&'static str, bool, &'static [Form]); 26] {
     const LAUNCHED: &[Form] = &[Commands, Experiment];
     let generator = args.generator.asked();
     [
@@ -63,13 +63,14 @@ fn given(args: &CompareArgs) -> [(&'static str, bool, &'static [Form]); 25] {
         ("-H (--header)", !args.request.headers.is_empty(), &[Commands]),
         ("-b (--body)", args.request.body.is_some(), &[Commands]),
         ("--ready", args.ready.is_some(), &[Commands]),
-        ("--tls", args.tls, &[Commands]),
-        ("--ca", args.ca.is_some(), &[Commands]),
-        ("--insecure", args.insecure, &[Commands]),
+        ("--tls", args.tls.tls, &[Commands]),
+        ("--ca", args.tls.ca.is_some(), &[Commands]),
+        ("--insecure", args.tls.insecure, &[Commands]),
         ("--tls-resume", args.tls_resume, &[Commands]),
         ("--expect-status", args.expect_status.is_some(), &[Commands]),
         ("--expect-body", args.expect_body.is_some(), &[Commands]),
-        ("--margin", args.margin.is_some(), &[Commands, Loads]),
+        ("--margin", args.margin.is_some(), &[Commands, Runs, Loads]),
+        ("--drift", args.drift.is_some(), &[Runs, Loads]),
         ("--allow-failures", args.allow_failures.is_some(), &[Commands, Experiment, Loads]),
         ("--blocks", args.blocks.is_some(), LAUNCHED),
         ("--seed", args.seed.is_some(), LAUNCHED),

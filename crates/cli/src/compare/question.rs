@@ -2,17 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{
-    Arrivals, Draft, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation, RevisionContent, Target, TargetTls, Trust,
-};
+use model::{Arrivals, Draft, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation, RevisionContent, Target, TargetTls};
 use report::format::times;
 
 use super::NAME;
 use super::revisions::Revision;
 use crate::args::CompareArgs;
 use crate::exit::Failure;
-use crate::experiment::{Server, authorities_in, ready_path};
+use crate::experiment::{Server, ready_path};
 use crate::request::{request, text_or_file};
+use crate::served_tls::served_tls;
 
 /// Window when none is asked for. In rotation these are twelve slices, two whole sets of orders of three launches: six blocks of
 /// two servers and the twin take a minute and a half, of which launches and warm-ups are a quarter.
@@ -141,12 +140,9 @@ fn load(args: &CompareArgs) -> Result<Load, Failure> {
 
 /// How both serve TLS; none where they do not.
 fn tls(args: &CompareArgs) -> Result<Option<TargetTls>, String> {
-    match &args.ca {
-        Some(file) => authorities_in(file).map(|trust| Some(TargetTls::Own(trust))),
-        None if args.insecure => Ok(Some(TargetTls::Own(Trust::Anyone))),
-        None if args.tls => Ok(Some(TargetTls::Given)),
+    match served_tls(&args.tls)? {
         None if args.tls_resume => Err("--tls-resume is about TLS; add --tls, --ca FILE or --insecure".to_owned()),
-        None => Ok(None),
+        tls => Ok(tls),
     }
 }
 

@@ -112,7 +112,7 @@ impl ClaimTest<'_> {
         let found = self.outcome();
         let known = [Doubt::Sample, Doubt::Unanswered];
         let at = |confidence| scaled.interval(&self.ranges(blocks, &known, confidence), confidence);
-        let interval = at(self.records.shown_confidence());
+        let interval = at(self.records.confidence());
         let end = |value: f64| Some(scaled.back(value)).filter(|value| value.is_finite());
         let needed =
             at(CONFIDENCE).filter(|_| self.blocks_would_help(&found)).and_then(|known| self.needs(&scaled, &known));

@@ -90,6 +90,7 @@ fn withheld(gate: &Gate, pair: &Pair<'_>, seen: GateVerdict) -> Option<Withheld>
     let stands = |found: Option<LogRatio>| side(gate, pair, found) == seen;
     doubt([pair.new, pair.old], gate.metric, seen, judge)
         .or_else(|| pair.noise(gate.metric, (says, limit(gate)), pair.confidence(), stands))
+        .or_else(|| pair.another_time(gate.metric, pair.confidence(), stands))
 }
 
 /// On which side of the limit the change is; undecided with fewer blocks than a verdict needs.

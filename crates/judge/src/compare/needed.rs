@@ -121,7 +121,15 @@ impl Pair<'_> {
         let in_doubt =
             |doubt: &Doubt| cells.into_iter().any(|(records, cell)| guard::is_open(records, cell, metric, *doubt));
         let alone = || MARKS.into_iter().find(|doubt| opens(&[*doubt]));
-        opens(&MARKS).then(|| alone().or_else(|| MARKS.into_iter().find(in_doubt)))?.map(Doubt::withheld)
+        let drifts = || {
+            let (drift, (low, high)) = (self.drift_of(metric)?, self.ends(metric, &MARKS)?);
+            let at = Interval { estimate: low, low: low - drift, high: high + drift };
+            is_open(&at).then_some(Withheld::AnotherTime)
+        };
+        match opens(&MARKS) {
+            true => alone().or_else(|| MARKS.into_iter().find(in_doubt)).map(Doubt::withheld),
+            false => drifts(),
+        }
     }
 }
 

@@ -24,14 +24,15 @@ impl Pair<'_> {
         let mean_of = |records: &Records, values: &[f64]| match metric.scale() {
             Scale::Ratio => records.measured(values, metric.unit()),
             Scale::Difference => {
-                let interval = t_interval_at(values, records.shown_confidence());
+                let interval = t_interval_at(values, records.confidence());
                 Measured { estimate: mean(values), ..of_interval(interval, metric.unit()) }
             }
         };
         let [of_old, of_new] = self.compared(metric);
         let (old, new) = (mean_of(old, &of_old), mean_of(new, &of_new));
-        let Found { verdict, withheld, seen } = self.judged(metric, self.change(metric, self.confidence()), p_adjusted);
-        let interval = self.change(metric, self.shown_confidence()).map(|shown| shown.interval);
+        let change = self.change(metric, self.confidence());
+        let Found { verdict, withheld, seen } = self.judged(metric, change, p_adjusted);
+        let interval = change.map(|found| found.interval);
         // One launch of each has a change as well, and nothing to say how sure it is.
         let alone = |measured: Measured, of: &dyn Fn(f64, f64) -> f64| Measured {
             estimate: measured.estimate.or_else(|| {
@@ -168,6 +169,7 @@ impl Pair<'_> {
         self.differs_by_little(metric, verdict).or_else(doubted).or_else(|| {
             let stands = |within: Option<LogRatio>| adjusted(within) == verdict;
             self.noise(metric, (verdict, 0.0), self.confidence(), stands)
+                .or_else(|| self.another_time(metric, self.confidence(), stands))
         })
     }
 
@@ -179,8 +181,8 @@ impl Pair<'_> {
             _ if MARKS.iter().any(|doubt| doubt.withheld() == why) => LaunchSelection::All,
             _ => return None,
         };
-        let shown = self.change(metric, self.shown_confidence())?.interval;
-        let open = self.within(metric, (launches, &MARKS), self.shown_confidence())?.interval;
+        let shown = self.change(metric, self.confidence())?.interval;
+        let open = self.within(metric, (launches, &MARKS), self.confidence())?.interval;
         let (low, high) = (open.low.min(shown.low), open.high.max(shown.high));
         let is_ratio = metric.scale() == Scale::Ratio;
         let as_shown = |value: f64| if is_ratio { value.exp() } else { value };
@@ -192,7 +194,7 @@ impl Pair<'_> {
 
     /// What the launches alone show that nothing disturbed.
     pub(super) fn quiet(&self, metric: Metric) -> Option<Quiet> {
-        let found = self.within(metric, (LaunchSelection::Undisturbed, &[]), self.shown_confidence())?;
+        let found = self.within(metric, (LaunchSelection::Undisturbed, &[]), self.confidence())?;
         let ratio = of_interval(Some(found.interval.map(f64::exp)), Unit::Ratio);
         Some(Quiet { blocks: found.blocks as u32, ratio })
     }

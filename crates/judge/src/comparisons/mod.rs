@@ -63,7 +63,7 @@ impl Family<'_> {
         let verdict = found.verdict;
         let (a, b) = ((records, pair.a), (records, pair.b));
         let (margin, among_targets) = (records.plan.margin, false);
-        let held = pair::Pair { new: a, old: b, paired: true, alike: false, margin, among_targets };
+        let held = pair::Pair { new: a, old: b, paired: true, alike: false, margin, drift: 0.0, among_targets };
         let confidence = records.confidence();
         let plain = paired(&pair.log_ratios, confidence);
         let adjusted = |within: Option<LogRatio>| {
@@ -121,8 +121,8 @@ pub(crate) fn can_tie(records: &Records, cell: usize, metric: Metric) -> bool {
 impl Records<'_> {
     /// A pair with what its figures alone say.
     fn comparison(&self, pair: &Pair, metric: Metric, p_adjusted: Option<f64>) -> Comparison {
-        let shown = paired(&pair.log_ratios, self.shown_confidence());
-        let interval = shown.map(|found| found.interval);
+        let found = paired(&pair.log_ratios, self.confidence());
+        let interval = found.map(|found| found.interval);
         let levels = |cell: usize| &self.plan.cells[cell].levels;
         Comparison {
             metric,
@@ -137,7 +137,7 @@ impl Records<'_> {
             },
             sign_interval: sign_interval(&pair.log_ratios).map(|(low, high)| (low.exp(), high.exp())),
             p_adjusted,
-            verdict: self.verdict(metric, paired(&pair.log_ratios, self.confidence()), p_adjusted),
+            verdict: self.verdict(metric, found, p_adjusted),
             withheld: None,
             seen: None,
         }

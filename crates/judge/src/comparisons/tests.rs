@@ -216,6 +216,7 @@ fn doubted(
                 old: (&records, pair.b),
                 paired: true,
                 alike: false,
+                drift: 0.0,
                 margin: records.plan.margin,
                 among_targets: false,
             };

@@ -7,7 +7,7 @@
 use model::{Experiment, Suspect};
 
 use super::case::Case;
-use super::signs::{Sign, sign};
+use super::signs::{Sign, is_disturbed, sign};
 use super::thresholds::{
     CROWDS, HEAVY_PER_S, HEAVY_SHARE, LEAST_GAIN_BITS, LIKELY, LONGEST_PROBES, LONGEST_WINDOW_S, PACED, PATIENT,
     SERVICE_TIMES, SETTLED, STEADY,
@@ -73,21 +73,24 @@ fn told_by(case: &Case<'_>, experiment: Experiment) -> Vec<Tells> {
 pub(super) fn probability(case: &Case<'_>, suspect: Suspect) -> f64 {
     screening(case).into_iter().fold(before(suspect), |p, experiment| {
         let told = told_by(case, experiment).into_iter().find(|tells| tells.suspect == suspect);
-        let (Some(told), Some(reading)) = (told, case.first(experiment)) else { return p };
-        match sign(case, suspect, reading) {
-            Sign::Shows => updated(p, told.there, told.not),
-            Sign::Lacks => updated(p, 1.0 - told.there, 1.0 - told.not),
-            Sign::CannotTell => p,
+        match (told, shown(case, suspect, experiment)) {
+            (Some(told), Some(Sign::Shows)) => updated(p, told.there, told.not),
+            (Some(told), Some(Sign::Lacks)) => updated(p, 1.0 - told.there, 1.0 - told.not),
+            _ => p,
         }
     })
+}
+
+/// What an experiment showed of a suspect when it first could tell; none where it never could.
+fn shown(case: &Case<'_>, suspect: Suspect, experiment: Experiment) -> Option<Sign> {
+    case.valid(experiment).map(|reading| sign(case, suspect, reading)).find(|sign| *sign != Sign::CannotTell)
 }
 
 /// Whether anything told something of a suspect, one way or the other.
 pub(super) fn is_told(case: &Case<'_>, suspect: Suspect) -> bool {
     screening(case).into_iter().any(|experiment| {
         let tells = told_by(case, experiment).iter().any(|tells| tells.suspect == suspect);
-        let reading = case.first(experiment).filter(|_| tells);
-        reading.is_some_and(|reading| sign(case, suspect, reading) != Sign::CannotTell)
+        tells && shown(case, suspect, experiment).is_some()
     })
 }
 
@@ -152,8 +155,10 @@ pub(super) fn most_telling(case: &Case<'_>) -> Option<Choice> {
     best.or_else(|| heavy_alone(case))
 }
 
+/// Whether it was not made yet, or never while others left the CPU to the server.
 fn is_open(case: &Case<'_>, experiment: Experiment) -> bool {
-    case.first(experiment).is_none() && !case.in_vain(experiment)
+    case.valid(experiment).all(is_disturbed)
+        && !case.in_vain_unless(experiment, |reading| reading.valid && !is_disturbed(reading))
 }
 
 /// What an experiment is expected to tell, and what it costs with all that it needs; none where something of that cannot be had.
@@ -163,7 +168,8 @@ fn choice(case: &Case<'_>, experiment: Experiment) -> Option<Choice> {
         return None;
     }
     needed.retain(|it| case.first(*it).is_none());
-    let all = told_by(case, experiment);
+    let mut all = told_by(case, experiment);
+    all.retain(|it| shown(case, it.suspect, experiment).is_none());
     let told: Vec<(Suspect, f64)> = all.iter().map(|it| (it.suspect, probability(case, it.suspect))).collect();
     Some(Choice {
         first: needed.first().copied().unwrap_or(experiment),

@@ -71,8 +71,13 @@ impl<'a> Case<'a> {
 
     /// Whether an experiment was void as often as it is made again, or ended the server.
     pub(super) fn in_vain(&self, experiment: Experiment) -> bool {
-        let mut made = self.readings.iter().filter(|reading| reading.experiment() == experiment);
-        made.clone().any(has_died) || made.by_ref().filter(|reading| !reading.valid).count() >= MOST_ATTEMPTS
+        self.in_vain_unless(experiment, |reading| reading.valid)
+    }
+
+    /// The same of one that is only good for something as this says.
+    pub(super) fn in_vain_unless(&self, experiment: Experiment, is_good: impl Fn(&Reading<'a>) -> bool) -> bool {
+        let made = || self.readings.iter().filter(|reading| reading.experiment() == experiment);
+        made().any(has_died) || made().filter(|reading| !is_good(reading)).count() >= MOST_ATTEMPTS
     }
 
     /// Those under which the server ended.

@@ -33,7 +33,7 @@ pub(super) fn examine(case: &Case<'_>) -> Option<Examined> {
     let limit = at_once_first.round().max(1.0) as u32;
     let arms = arms(case, limit, service_s);
     let order = [arms.half, arms.twice, arms.four, arms.delayed, arms.twice, arms.half, arms.settled];
-    let steps = Steps::of(case, &order);
+    let steps = Steps::undisturbed(case, &order);
     if let Some(next) = steps.next {
         let by: Vec<&Reading<'_>> = std::iter::once(first).chain(steps.made).collect();
         return Some(Examined::new(fault(case, &[first], None, None)?, &by, next));
@@ -134,7 +134,7 @@ fn paths<'c, 'a>(case: &'c Case<'a>, arms: &Arms) -> Paths<'c, 'a> {
     }
     let connections = arms.connections;
     let (other, both) = (Experiment::Other { connections }, Experiment::Both { connections });
-    let steps = Steps::of(case, &[other, both, both, other]);
+    let steps = Steps::undisturbed(case, &[other, both, both, other]);
     let next = match steps.next {
         Some(Stands::Wants(experiment)) => Some(experiment),
         _ => None,

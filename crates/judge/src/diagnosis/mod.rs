@@ -347,6 +347,7 @@ fn tried(reading: &Reading<'_>) -> Tried {
         service_us: reading.service_s().map(|s| s * 1e6),
         slowest_us: reading.slowest_s().map(|s| s * 1e6),
         cpus_used: reading.cpus_used(),
+        cpus_taken: reading.record.observation.is_some().then(|| reading.cpus_taken()),
         unserved: (is_measured && !reading.cell.load.model.has_schedule()).then(|| reading.unserved()),
         failed: (of > 0).then(|| failed as f64 / of as f64),
         grown_bytes: reading.grown_bytes(),

@@ -5,6 +5,7 @@ use model::{Experiment, ServerFault, Unproved, WhyOpen};
 
 use super::case::Case;
 use super::reading::Reading;
+use super::signs::is_disturbed;
 
 /// What is known of a suspect that is likely to be there.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,9 +46,18 @@ pub(super) struct Steps<'c, 'a> {
 
 impl<'c, 'a> Steps<'c, 'a> {
     pub(super) fn of(case: &'c Case<'a>, order: &[Experiment]) -> Self {
+        Self::made_of(case, order, |_| true)
+    }
+
+    /// The same of those alone in which others left the CPU to the server.
+    pub(super) fn undisturbed(case: &'c Case<'a>, order: &[Experiment]) -> Self {
+        Self::made_of(case, order, |reading| !is_disturbed(reading))
+    }
+
+    fn made_of(case: &'c Case<'a>, order: &[Experiment], counts: impl Fn(&Reading<'a>) -> bool) -> Self {
         let (mut made, mut left) = (Vec::new(), order.iter());
         let mut wanted = left.next();
-        for reading in case.counting() {
+        for reading in case.counting().filter(|reading| counts(reading)) {
             if wanted == Some(&reading.experiment()) {
                 made.push(reading);
                 wanted = left.next();
@@ -58,6 +68,8 @@ impl<'c, 'a> Steps<'c, 'a> {
                 Stands::Unproved(Unproved::NoOverload)
             } else if case.in_vain(*experiment) {
                 Stands::Unproved(Unproved::Void)
+            } else if case.in_vain_unless(*experiment, |reading| reading.valid && counts(reading)) {
+                Stands::Unproved(Unproved::Others)
             } else {
                 Stands::Wants(*experiment)
             }

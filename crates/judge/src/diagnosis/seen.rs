@@ -6,9 +6,9 @@ use super::case::Case;
 use super::proof::{Examined, Stands, Steps, are_equal};
 use super::reading::{Reading, period_s};
 use super::signs::{Sign, closed_share, is_unanswered, sign};
-use super::thresholds::STEADY_PROOF;
+use super::thresholds::{MOST_STEADY, STEADY_PROOF, STEADY_STEP};
 use crate::statistics::{mean, share_interval};
-use crate::thresholds::{CONFIDENCE, SAME_PERIOD};
+use crate::thresholds::{CONFIDENCE, REGULAR_STALLS, SAME_PERIOD};
 
 const ALONE: Experiment = Experiment::Crowd { connections: 1 };
 
@@ -80,12 +80,12 @@ pub(super) fn failures(case: &Case<'_>) -> Option<Examined> {
 pub(super) fn stalls(case: &Case<'_>) -> Option<Examined> {
     let rate_per_s =
         case.asked.running.as_ref().map_or_else(|| case.steady_per_s(), |running| Some(running.rate_per_s))?;
-    let steady =
-        |times: f64| Experiment::Steady { rate_per_s: times * rate_per_s, window_s: STEADY_PROOF * case.window_s() };
     let is_steady =
         |reading: &&Reading<'_>| matches!(reading.experiment(), Experiment::Steady { .. } | Experiment::Paced { .. });
     let seen: Vec<&Reading<'_>> =
         case.counting().filter(is_steady).filter(|reading| !reading.stalls().is_empty()).collect();
+    let window_s = proof_s(case, &seen);
+    let steady = |times: f64| Experiment::Steady { rate_per_s: times * rate_per_s, window_s };
     let lengths: Vec<f64> = seen.iter().flat_map(|reading| reading.stalls()).map(|it| it.length_s).collect();
     let steps = Steps::of(case, &[steady(1.0), steady(2.0), steady(2.0), steady(1.0)]);
     let periods_s = |times: f64| {
@@ -103,4 +103,20 @@ pub(super) fn stalls(case: &Case<'_>) -> Option<Examined> {
     let stands = steps.next.unwrap_or(if is_told { Stands::Proved } else { Stands::Unproved(Unproved::NoProof) });
     let by: Vec<&Reading<'_>> = seen.into_iter().chain(steps.made.iter().copied()).collect();
     Some(Examined::new(fault, &by, stands))
+}
+
+/// How long a load is in which enough stalls come for their distances to be equal or not, in seconds: of the longest distance that was seen so
+/// far, in steps, so that another reading that shows nearly the same asks for the same load.
+fn proof_s(case: &Case<'_>, seen: &[&Reading<'_>]) -> f64 {
+    let needed_s = |reading: &&Reading<'_>| {
+        let stalls = reading.stalls();
+        let (first, last) =
+            (stalls.iter().map(|it| it.at_s).reduce(f64::min)?, stalls.iter().map(|it| it.at_s).reduce(f64::max)?);
+        let longest_s = stalls.iter().map(|it| it.length_s).fold(0.0, f64::max);
+        let distances = stalls.len().checked_sub(1).filter(|count| *count > 0)?;
+        Some(REGULAR_STALLS as f64 * (last - first) / distances as f64 + longest_s)
+    };
+    let (usual_s, step_s) = (STEADY_PROOF * case.window_s(), STEADY_STEP * case.window_s());
+    let needed_s = seen.iter().filter_map(needed_s).fold(0.0, f64::max);
+    ((needed_s / step_s).ceil() * step_s).clamp(usual_s, MOST_STEADY * usual_s)
 }

@@ -75,6 +75,16 @@ pub(super) fn is_full(case: &Case<'_>, reading: &Reading<'_>) -> bool {
     cpu || reading.generator_busy() >= GENERATOR_FULL
 }
 
+/// Whether it is others, or the hypervisor, who took the CPU that may be what bounds a load, and not the server: what it shows of a limit is
+/// looked at again.
+pub(super) fn is_disturbed(reading: &Reading<'_>) -> bool {
+    let taken = reading.cpus_taken();
+    reading.cpus_used().is_some_and(|used| {
+        let own = used + reading.throttled();
+        own + taken >= CPU_FULL && taken > own
+    })
+}
+
 /// Requests that a server works on at once, by Little's law: those in service, whatever waits in line before them.
 pub(super) fn at_once(case: &Case<'_>, reading: &Reading<'_>) -> Option<f64> {
     Some(reading.per_s() * case.work_s()?)
@@ -108,6 +118,7 @@ pub(super) fn why_no_limit(case: &Case<'_>) -> WhyOpen {
         None => WhyOpen::Void,
         Some(alone) if too_short(alone) => WhyOpen::Slow,
         Some(_) if case.counting().any(fails) => WhyOpen::Failing,
+        Some(_) if case.counting().any(is_disturbed) => WhyOpen::Others,
         Some(_) => WhyOpen::Busy,
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use model::{
-    CellPlan, DiagnosePlan, Diagnosis, DiagnosisEnd, Environment, Experiment, Extent, LoadModel, Measurement, Mix,
-    Next, Observation, Plan, Planner, ServerFault, Sureness, Suspect, TrialRecord, TrialSpec, Unexplained, Unproved,
-    WhyOpen,
+    CellPlan, DiagnosePlan, Diagnosis, DiagnosisEnd, Environment, Experiment, Extent, HostUse, LoadModel, Measurement,
+    Mix, Next, Observation, Plan, Planner, ServerFault, Silence, Sureness, Suspect, TrialRecord, TrialSpec,
+    Unexplained, Unproved, WhyOpen,
 };
 
 use super::{DiagnosisPlanner, diagnose};
@@ -41,6 +41,12 @@ struct Faulty {
     throttled: f64,
     /// How long the last part of a reply waits unless the client acknowledges at once, in µs.
     acknowledged_us: f64,
+    /// At which distances it stops answering, for a second and a tenth; and whether requests make it do so, of which there are 1,000 a second
+    /// at first.
+    stalls_every_s: f64,
+    stalls_by_requests: bool,
+    /// Whether others take most of a CPU under an experiment, the nth time that it is made.
+    others: fn(Experiment, u32) -> bool,
 }
 
 impl Default for Faulty {
@@ -61,6 +67,9 @@ impl Default for Faulty {
             fails: 0.0,
             throttled: 0.0,
             acknowledged_us: 0.0,
+            stalls_every_s: f64::INFINITY,
+            stalls_by_requests: false,
+            others: |_, _| false,
         }
     }
 }
@@ -71,10 +80,10 @@ impl Faulty {
         let cell = plan.cell(spec.cell).unwrap();
         let (connections, far_s) = (f64::from(cell.load.connections), cell.load.network_delay_ns as f64 / 1e9);
         let takes_s = self.takes_s(cell);
-        let is_settled = matches!(cell.tried.as_ref().unwrap().experiment, Experiment::Settled { .. });
-        let workers = self.workers * if is_settled { self.grown } else { 1.0 };
+        let experiment = cell.tried.as_ref().unwrap().experiment;
+        let workers = self.workers * if let Experiment::Settled { .. } = experiment { self.grown } else { 1.0 };
         let held = self.holds && cell.load.keep_alive;
-        let served = if held { connections.min(workers) } else { connections };
+        let served = connections.min(if held { workers } else { connections });
         let at_most = (workers / if held { takes_s + far_s } else { self.service_s })
             .min(self.cpus / self.cpu_s)
             .min(served / (takes_s + far_s));
@@ -82,8 +91,8 @@ impl Faulty {
             LoadModel::Closed => at_most,
             LoadModel::Open { rate_per_s, .. } => rate_per_s.min(at_most),
         };
-        let is_heavy = matches!(cell.tried.as_ref().unwrap().experiment, Experiment::Heavy);
-        let (rate, cpu_s) = if is_heavy { (1.0 / self.heavy_s, self.computes_s) } else { (rate, self.cpu_s) };
+        let (rate, cpu_s) =
+            if experiment == Experiment::Heavy { (1.0 / self.heavy_s, self.computes_s) } else { (rate, self.cpu_s) };
         let mut record =
             Session::new().delayed("a", cell.load.connections, 5, rate).noise(0.0).blocks(1).records()[0].clone();
         let mut measured = measurement(connections, rate, 0.1);
@@ -100,7 +109,8 @@ impl Faulty {
             Extent::Window(_) => rate * measured.window_s,
         };
         let lasted_s = requests / rate;
-        self.beside(&cell.tried.as_ref().unwrap().experiment, &mut record, &mut measured);
+        self.stall(experiment, &mut measured);
+        self.beside(&experiment, &mut record, &mut measured);
         self.begin(&mut measured);
         self.fail(&mut measured);
         let grown = (self.keeps_bytes * requests).min(self.keeps_at_most) + self.grows_per_s * lasted_s;
@@ -113,6 +123,9 @@ impl Faulty {
             memory_after_bytes: Some(10_000_000 + grown as u64),
             ..record.observation.clone().unwrap()
         });
+        if let Some(seen) = record.observation.as_mut().filter(|_| (self.others)(experiment, spec.block)) {
+            seen.host = HostUse { cpus: 2, steal_share: 0.0, others_share: 0.45 };
+        }
         if let Extent::Requests { .. } = cell.load.extent {
             lasting(&mut measured, lasted_s);
         }
@@ -140,6 +153,16 @@ impl Faulty {
             measured.in_window.halves.iter_mut().for_each(|half| half.response_ns += waited_ns * half.completed);
             measured.latency_us.response.as_mut().unwrap().max = Some(self.heavy_s * 1e6);
         }
+    }
+
+    /// When it does not answer.
+    fn stall(&self, experiment: Experiment, measured: &mut Measurement) {
+        let Experiment::Steady { rate_per_s, window_s } = experiment else { return };
+        lasting(measured, window_s);
+        let times = if self.stalls_by_requests { (rate_per_s / 1_000.0).max(1.0) } else { 1.0 };
+        let begins = (0..).map(|nth| 0.7 + f64::from(nth) * self.stalls_every_s / times);
+        let silence = |at_s| Silence { at_s, length_s: 1.1, ..Silence::default() };
+        measured.silences = begins.take_while(|at_s| at_s + 1.1 < window_s - 0.1).map(silence).collect();
     }
 
     /// How long a request takes where none waits: with the acknowledgement that the last part of its reply may wait for.
@@ -264,6 +287,35 @@ fn a_quota_of_cpu_is_not_a_limit_of_requests_at_once() {
     assert!(matches!(diagnosis.unexplained[..], [Unexplained::Throttled { .. }]), "{:?}", diagnosis.unexplained);
     // If nobody told of the quota it would be one: that gate alone tells them apart.
     assert!(proved(&quota.diagnosed()).contains_key(&Suspect::Limit));
+}
+
+#[test]
+fn what_was_tried_while_others_had_the_cpu_is_tried_again() {
+    let pool = |others| Faulty { workers: 5.0, others, ..Faulty::default() };
+    let found = pool(|_, nth| nth == 1).diagnosed();
+    assert!(proved(&found).contains_key(&Suspect::Limit), "{found:?}");
+    let crowd = |it: &&model::Tried| it.trying.experiment == Experiment::Crowd { connections: 512 };
+    assert_eq!(found.tried.iter().filter(crowd).map(|it| it.cpus_taken).collect::<Vec<_>>(), [Some(0.9), Some(0.0)]);
+
+    let never = pool(|_, _| true).diagnosed();
+    assert_eq!((never.findings.len(), why_open(&never, Suspect::Limit)), (0, Some(WhyOpen::Others)));
+    assert!(never.tried.len() < 40, "no experiment is made for ever: {}", never.tried.len());
+
+    let unproved = pool(|experiment, _| matches!(experiment, Experiment::Delayed { .. })).diagnosed();
+    assert_eq!(unproved.findings.iter().map(|it| it.unproved).collect::<Vec<_>>(), [Some(Unproved::Others)]);
+}
+
+#[test]
+fn stalls_are_told_from_each_other_however_far_apart_they_are() {
+    for (stalls_every_s, stalls_by_requests) in [(2.0, false), (4.66, false), (4.66, true), (9.0, false)] {
+        let diagnosis = Faulty { stalls_every_s, stalls_by_requests, ..Faulty::default() }.diagnosed();
+        let found = proved(&diagnosis);
+        let Some(ServerFault::Stalls { at_twice_the_rate: Some(times), .. }) = found.get(&Suspect::Stalls) else {
+            panic!("{stalls_every_s}: {diagnosis:?}")
+        };
+        let expected = if stalls_by_requests { 2.0 } else { 1.0 };
+        assert!((times - expected).abs() < 0.1, "{stalls_every_s}: {times}");
+    }
 }
 
 #[test]

@@ -70,6 +70,11 @@ pub(super) const PROBES_PER_S: f64 = 100.0;
 pub(super) const PROBES: f64 = 3.0;
 pub(super) const STEADY: f64 = 3.0;
 pub(super) const STEADY_PROOF: f64 = 7.5;
+
+/// By how many times as long as another load the proof of stalls becomes longer where these are far apart, and how many times its usual length
+/// it is at most.
+pub(super) const STEADY_STEP: f64 = 2.5;
+pub(super) const MOST_STEADY: f64 = 4.0;
 pub(super) const PACED: f64 = 10.0;
 
 /// Connections of a load that a server is spared by: few, so that each is used often.

@@ -103,7 +103,7 @@ fn what_has_no_right_reply_ends_with_its_first_block_unless_another_target_has_s
     let plan = session.plan();
     let next = |plan: &Plan, records: &[TrialRecord]| after(plan, records);
     let said = reason(next(&plan, &all_wrong(&session, 1, &["a", "b"])));
-    assert!(said.starts_with("not one reply of a, b was right, and more blocks would show the same; "), "{said}");
+    assert!(said.starts_with("not one reply of a and b was right, and more blocks would show the same; "), "{said}");
     let half = &all_wrong(&session, 1, &["a", "b"])[..1];
     assert_eq!(cells(next(&plan, half)), [1], "the block is made to its end");
     let one = all_wrong(&session, 1, &["b"]);
@@ -134,7 +134,7 @@ fn what_has_no_right_reply_ends_with_its_first_block_unless_another_target_has_s
         records
     };
     let said = reason(next(&compared, &refused(&["a", "b"])));
-    assert!(said.starts_with("not one reply of a, b was right, and more blocks would show the same; "), "{said}");
+    assert!(said.starts_with("not one reply of a and b was right, and more blocks would show the same; "), "{said}");
     assert_eq!(cells(next(&compared, &refused(&["b"]))).len(), 2, "that one has come to refuse everything is compared");
     assert_eq!(cells(next(&plan, &refused(&["a", "b"]))).len(), 2, "an experiment may be about servers that refuse");
 }
@@ -163,7 +163,7 @@ fn what_died_in_two_launches_of_two_is_not_launched_again_unless_another_target_
     assert!(reason(after(&compared, &twice)).starts_with("a died in every launch, and more blocks would show the"));
     assert_eq!(cells(after(&session.plan(), &twice)).len(), 2, "in a run the other one serves");
     let both = dead(2, &[(1, "a"), (2, "a"), (1, "b"), (2, "b")]);
-    assert!(reason(after(&session.plan(), &both)).starts_with("a, b died in every launch"));
+    assert!(reason(after(&session.plan(), &both)).starts_with("a and b died in every launch"));
     assert_eq!(cells(after(&compared, &dead(1, &[(1, "a")]))).len(), 2, "one may be an accident");
     assert_eq!(cells(after(&compared, &dead(3, &[(2, "a"), (3, "a")]))).len(), 2, "it served once");
     let silent = |blocks: u32| {

@@ -21,16 +21,11 @@ impl Records<'_> {
         SIGNIFICANCE + raises.map(after_raises).sum::<f64>()
     }
 
-    /// Confidence of the interval behind a verdict.
+    /// Confidence of the interval behind a verdict, which is the one that is shown. It holds the truth in at least 95 % of runs: one that ends
+    /// as soon as it is precise ends where the scatter looks small, and one that goes on until there is a verdict where it does not, so that
+    /// an interval at 95 % would hold it more seldom (docs/STATISTICS.md).
     pub(crate) fn confidence(&self) -> f64 {
         1.0 - self.significance()
-    }
-
-    /// Confidence of the t interval that is shown, so that it holds the truth in 95 % of runs: one that ends as soon as it is
-    /// precise ends where the scatter looks small, and an interval at 95 % would hold it more seldom (docs/STATISTICS.md).
-    pub(crate) fn shown_confidence(&self) -> f64 {
-        let followed = self.plan.blocks.max > self.plan.blocks.min || !self.plan.blocks_before.is_empty();
-        1.0 - if followed { SIGNIFICANCE_WHEN_STOPPED } else { SIGNIFICANCE }
     }
 
     /// That level once more blocks will have been asked for.

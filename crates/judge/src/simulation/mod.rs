@@ -1,6 +1,7 @@
 //! The statistics, shown right on sessions whose truth is known: every number here goes through the functions that
 //! judge real runs. docs/STATISTICS.md holds the tables; a test keeps them, `make statistics` writes them.
 
+mod comparison;
 mod errors;
 mod launches;
 mod machine;

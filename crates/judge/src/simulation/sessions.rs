@@ -80,7 +80,7 @@ impl Experiment {
     /// What a plan comes to with the blocks that its planner asks for.
     fn look(&self, draft: &Draft, records: &[TrialRecord]) -> Seen {
         let plan = draft.clone().resolve().expect("a session can be carried out");
-        let used = self.until_content(&plan, records);
+        let used = until_content(&plan, records, self.launches());
         Seen { analysis: crate::analyse(&plan, &Environment::default(), used) }
     }
 
@@ -115,19 +115,19 @@ impl Experiment {
     fn launches(&self) -> usize {
         self.truth.len() + usize::from(self.twin)
     }
+}
 
-    /// The records of the blocks that the planner asks for.
-    fn until_content<'a>(&self, plan: &Plan, records: &'a [TrialRecord]) -> &'a [TrialRecord] {
-        let mut planner = BlockPlanner::new(plan);
-        let mut done = plan.blocks.min as usize * self.launches();
-        records[..done].iter().for_each(|record| planner.take(record));
-        while done < records.len() && matches!(planner.next(), Next::Run(_)) {
-            let block = done..done + self.launches();
-            records[block.clone()].iter().for_each(|record| planner.take(record));
-            done = block.end;
-        }
-        &records[..done]
+/// The records of the blocks that the planner asks for, of so many launches each.
+pub(super) fn until_content<'a>(plan: &Plan, records: &'a [TrialRecord], launches: usize) -> &'a [TrialRecord] {
+    let mut planner = BlockPlanner::new(plan);
+    let mut done = plan.blocks.min as usize * launches;
+    records[..done].iter().for_each(|record| planner.take(record));
+    while done < records.len() && matches!(planner.next(), Next::Run(_)) {
+        let block = done..done + launches;
+        records[block.clone()].iter().for_each(|record| planner.take(record));
+        done = block.end;
     }
+    &records[..done]
 }
 
 impl Seen {

@@ -4,6 +4,7 @@ use std::panic::resume_unwind;
 
 use model::{Blocks, ComparisonVerdict, Course, Mark};
 
+use super::comparison;
 use super::errors::{self, Interval};
 use super::launches::{Launch, course};
 use super::machine::Drift;
@@ -15,7 +16,7 @@ use crate::statistics::{sign_interval, t_interval};
 /// Sessions behind a share of intervals: one in 95 % is known to ± 0.4 points (one standard error).
 const FOR_COVERAGE: u32 = 10_000;
 /// Sessions that go the whole way behind a share: 5 % is known to ± 0.5 points.
-const FOR_VERDICTS: u32 = 2_000;
+pub(super) const FOR_VERDICTS: u32 = 2_000;
 /// Sessions behind a share of marks, or of claims about errors: 5 % is known to ± 0.7 points.
 const FOR_MARKS: u32 = 1_000;
 
@@ -27,15 +28,27 @@ const FOR_RANKS: u32 = 500;
 
 /// Every table, in the order of the page. Each has its own seeds, so they can be made side by side.
 pub(super) fn all() -> String {
-    let tables: [fn() -> String; 11] =
-        [coverage, marks, alike, different, families, ranks, itself, courses, failing, raised, rotated];
+    let tables: [fn() -> String; 12] = [
+        coverage,
+        marks,
+        alike,
+        different,
+        families,
+        ranks,
+        itself,
+        courses,
+        failing,
+        raised,
+        rotated,
+        comparison::table,
+    ];
     std::thread::scope(|scope| {
         let made = tables.map(|table| scope.spawn(table));
         made.map(|table| table.join().expect("a table holds what the method promises")).concat()
     })
 }
 
-fn table(title: &str, header: &[&str], rows: &[Vec<String>]) -> String {
+pub(super) fn table(title: &str, header: &[&str], rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let rule: String = (0..header.len()).map(|column| if column == 0 { "|---" } else { "|---:" }).collect();
     let head = line(&header.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>());
@@ -43,11 +56,16 @@ fn table(title: &str, header: &[&str], rows: &[Vec<String>]) -> String {
     format!("\n**{title}**\n\n{head}{rule}|\n{body}")
 }
 
-fn share(part: usize, of: u32) -> f64 {
+pub(super) fn share(part: usize, of: u32) -> f64 {
     part as f64 / f64::from(of)
 }
 
-fn percent(share: f64) -> String {
+/// By how much a share of so many sessions is off by chance, as one standard deviation.
+pub(super) fn standard_error(share: f64, of: u32) -> f64 {
+    (share * (1.0 - share) / f64::from(of)).sqrt()
+}
+
+pub(super) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
@@ -308,21 +326,33 @@ fn raised() -> String {
         let of = |is: &dyn Fn(&Seen) -> bool| share(seen.iter().filter(|(seen, _)| is(seen)).count(), FOR_MARKS);
         let verdict = |verdict| of(&|seen: &Seen| seen.verdict() == Some(verdict));
         let (differ, same) = (of(&|seen| seen.throughput().any(tells_apart)), verdict(ComparisonVerdict::Same));
+        // The analysis holds the first against the second.
+        let covers = of(&|seen| seen.covers(1.0 / ratio));
+        assert!(covers >= 0.95 - 2.0 * standard_error(0.95, FOR_MARKS), "{experiment:?}, {first:?}: {covers}");
         // A fixed number of blocks spends the whole level on the first look; all later ones may add 1 %.
         let level = if first == fixed { 0.06 } else { 0.05 };
         let (wrong, level) = if ratio > 1.0 { (same, level / 2.0) } else { (differ, level) };
-        let standard_error = (level * (1.0 - level) / f64::from(FOR_MARKS)).sqrt();
-        assert!(wrong <= level + 2.0 * standard_error, "{experiment:?}, {first:?}: {wrong}");
+        assert!(wrong <= level + 2.0 * standard_error(level, FOR_MARKS), "{experiment:?}, {first:?}: {wrong}");
         let blocks: u32 = seen.iter().map(|(_, blocks)| blocks).sum();
         let figures = [differ, same, verdict(ComparisonVerdict::Inconclusive)].map(percent);
         let mut row = vec![words.to_owned(), percent(margin), percent(ratio - 1.0), percent(ratio_noise)];
         row.extend(figures);
-        row.push(format!("{:.0}", f64::from(blocks) / f64::from(FOR_MARKS)));
+        row.extend([percent(covers), format!("{:.0}", f64::from(blocks) / f64::from(FOR_MARKS))]);
         rows.push(row);
     }
     table(
         "Table 10. Two targets, with more blocks asked for (24, 48, 96) until there is a verdict",
-        &["blocks at first", "margin", "change", "noise", "faster or slower", "same", "inconclusive", "blocks"],
+        &[
+            "blocks at first",
+            "margin",
+            "change",
+            "noise",
+            "faster or slower",
+            "same",
+            "inconclusive",
+            "interval holds the truth",
+            "blocks",
+        ],
         &rows,
     )
 }
@@ -381,7 +411,7 @@ fn rotated_rows((drift, burst): (Drift, Burst)) -> [Vec<String>; 2] {
             all.sort_by(f64::total_cmp);
             all[all.len() / 2]
         };
-        let standard_error = (0.05 * 0.95 / f64::from(count)).sqrt();
+        let standard_error = standard_error(0.05, count);
         // What so few sessions tell of 95 %: each row has two such shares, and the least of all is asked.
         let least = if rotates { 0.935 } else { 0.95 - 3.0 * standard_error };
         assert!(held >= least, "{drift:?}, {burst:?}, {way}: {held} hold the truth");

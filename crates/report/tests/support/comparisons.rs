@@ -103,5 +103,5 @@ pub(crate) fn runs() -> CompareAnalysis {
     let names = ("runs/2026-11-20-mine".to_owned(), "runs/2026-11-21-mine".to_owned());
     let gates = parse_gates("cpu_per_request<+3%").unwrap();
     let [old, new] = [&old, &new].map(Recorded::as_run);
-    judge::compare_runs(old, new, names, &gates).unwrap()
+    judge::compare_runs(old, new, names, judge::Terms { gates: &gates, ..judge::Terms::default() }).unwrap()
 }

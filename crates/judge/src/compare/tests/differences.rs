@@ -21,7 +21,7 @@ fn what_differs_beside_the_server_is_told() {
         Run { plan: &plan, environment: &old, trials: &trials },
         Run { plan: &other, environment: &new, trials: &trials },
     );
-    let analysis = compare_runs(a, b, ("a".to_owned(), "b".to_owned()), &[]).unwrap();
+    let analysis = compare_runs(a, b, ("a".to_owned(), "b".to_owned()), steady(&[])).unwrap();
     let said: Vec<String> = analysis.differences.iter().map(difference_words).collect();
     assert_eq!(said[0], "kernel: old 6.1, new 6.18");
     assert!(said[1].starts_with("window: "), "{said:?}");
@@ -36,7 +36,7 @@ fn launches_that_went_round_are_not_held_against_launches_alone() {
     let withheld = |[old, new]: [&[TrialRecord]; 2], metric| {
         let environment = Environment::default();
         let of = |trials| Run { plan: &plan, environment: &environment, trials };
-        let found = compare_runs(of(old), of(new), ("a".to_owned(), "b".to_owned()), &[]).unwrap();
+        let found = compare_runs(of(old), of(new), ("a".to_owned(), "b".to_owned()), steady(&[])).unwrap();
         assert_eq!(found.differences, []);
         row(&found, metric).withheld
     };
@@ -60,7 +60,7 @@ fn differences(environment: impl Fn(&mut Environment), change: impl FnOnce(&mut 
     environment(&mut new);
     let run = |plan, environment| Run { plan, environment, trials: &trials };
     let names = ("a".to_owned(), "b".to_owned());
-    let analysis = compare_runs(run(&plan, &old), run(&other, &new), names, &[]).unwrap();
+    let analysis = compare_runs(run(&plan, &old), run(&other, &new), names, steady(&[])).unwrap();
     analysis.differences.iter().map(difference_words).collect()
 }
 

@@ -72,7 +72,7 @@ fn latencies_of_different_populations_are_not_compared() {
     let environment = Environment::default();
     let old = Run { plan: &before, environment: &environment, trials: &trials };
     let new = Run { plan: &after, environment: &environment, trials: &later };
-    let analysis = compare_runs(old, new, ("a".to_owned(), "b".to_owned()), &[]).unwrap();
+    let analysis = compare_runs(old, new, ("a".to_owned(), "b".to_owned()), steady(&[])).unwrap();
     for metric in [Metric::P50, Metric::P99] {
         assert_eq!(row(&analysis, metric).withheld, Some(Withheld::Definition), "total and service time");
     }

@@ -33,7 +33,7 @@ fn a_row_of_two_runs_says_how_many_launches_the_side_has_that_has_fewer() {
     let environment = Environment::default();
     let run = |plan, trials| Run { plan, environment: &environment, trials };
     let names = ("a".to_owned(), "b".to_owned());
-    let analysis = compare_runs(run(&old_plan, &old), run(&new_plan, &new), names, &[]).unwrap();
+    let analysis = compare_runs(run(&old_plan, &old), run(&new_plan, &new), names, steady(&[])).unwrap();
     assert_eq!(row(&analysis, Metric::Throughput).blocks, Some(4));
 }
 

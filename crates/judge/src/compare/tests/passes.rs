@@ -39,7 +39,7 @@ fn after_a_busy_run(blocks: u32, disturbed: &[u32], others_share: f64) -> Compar
     let before = Run { plan: &a.0, environment: &environment, trials: &busy };
     let after = Run { plan: &b.0, environment: &environment, trials: &b.1 };
     let names = ("before".to_owned(), "after".to_owned());
-    compare_runs(before, after, names, &parse_gates(GATES).unwrap()).unwrap()
+    compare_runs(before, after, names, steady(&parse_gates(GATES).unwrap())).unwrap()
 }
 
 #[test]

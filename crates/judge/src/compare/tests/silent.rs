@@ -180,15 +180,15 @@ fn clients_that_are_left_waiting_count_between_two_runs_too() {
     let environment = Environment::default();
     let run = |trials| Run { plan: &plan, environment: &environment, trials };
     let names = || ("old".to_owned(), "new".to_owned());
-    let found = compare_runs(run(&all), run(&few), names(), &parse_gates("errors<+1%").unwrap()).unwrap();
+    let found = compare_runs(run(&all), run(&few), names(), steady(&parse_gates("errors<+1%").unwrap())).unwrap();
     assert!(found.cells.iter().filter(|of| of.arm == Arm::New).all(|of| of.cell.failing.bad));
     assert!(found.gates.iter().all(|gate| gate.withheld == Some(Withheld::Unanswered)), "{:?}", found.gates);
     let slow = with_waiting(5, 1.7);
-    let found = compare_runs(run(&all), run(&slow), names(), &parse_gates("errors<+1%").unwrap()).unwrap();
+    let found = compare_runs(run(&all), run(&slow), names(), steady(&parse_gates("errors<+1%").unwrap())).unwrap();
     assert!(
         found.gates.iter().all(|gate| gate.withheld == Some(Withheld::Unanswered)),
         "not called hung, yet older than any reply"
     );
-    let same = compare_runs(run(&all), run(&all), names(), &parse_gates("errors<+1%").unwrap()).unwrap();
+    let same = compare_runs(run(&all), run(&all), names(), steady(&parse_gates("errors<+1%").unwrap())).unwrap();
     assert!(same.cells.iter().all(|of| !of.cell.failing.bad));
 }
