@@ -4,8 +4,8 @@ use model::{Arrivals, CellPlan, Experiment, Extent, Level, Load, LoadModel, NS_P
 
 use super::case::Case;
 use super::thresholds::{
-    DOSE_CONNECTIONS, FEWEST_HEAVY, LONGEST_PROBES, LONGEST_WINDOW_S, PACED, PACED_CONNECTIONS, PATIENT, PROBES,
-    PROBES_PER_S, SERVICE_TIMES, SETTLED,
+    DOSE_CONNECTIONS, FEWEST_HEAVY, LATE_DOSE, LONGEST_PROBES, LONGEST_WINDOW_S, PACED, PACED_CONNECTIONS, PATIENT,
+    PROBES, PROBES_PER_S, SERVICE_TIMES, SETTLED,
 };
 
 /// Connections of an open load: none waits for one while the server answers within a second.
@@ -14,7 +14,7 @@ const OPEN_CONNECTIONS: u32 = 256;
 /// Connections of a load beside another.
 const BESIDE_CONNECTIONS: u32 = 8;
 
-/// A burst or a dose is given up after so many nanoseconds.
+/// A burst or a dose is given up after so many nanoseconds at most.
 const GIVE_UP_NS: u64 = 60 * NS_PER_S;
 
 /// What is held against the levels of a cell, so that each experiment has a name of its own.
@@ -50,7 +50,7 @@ fn arrange(cell: &mut CellPlan, case: &Case<'_>, experiment: Experiment, service
         }
         Experiment::Patient => load.extent = Extent::Window(ns(PATIENT * base_s)),
         Experiment::QuickAck { connections } => (load.connections, cell.quick_ack) = (connections, true),
-        Experiment::Burst { requests } => *load = counted(load, requests, requests.into()),
+        Experiment::Burst { requests } => *load = counted(load, (requests, GIVE_UP_NS), requests.into()),
         Experiment::Other { connections } => {
             load.connections = connections;
             load.mix = asked.other.clone().unwrap_or(light);
@@ -81,7 +81,11 @@ fn arrange(cell: &mut CellPlan, case: &Case<'_>, experiment: Experiment, service
             load.model = LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant };
             (load.connections, load.extent) = (PACED_CONNECTIONS, Extent::Window(ns(PACED * base_s)));
         }
-        Experiment::Dose { requests } => *load = counted(load, DOSE_CONNECTIONS, requests),
+        Experiment::Dose { requests } => {
+            let expected_s = requests as f64 / case.dose().unwrap_or(requests) as f64 * base_s;
+            let give_up_ns = ns(LATE_DOSE * expected_s + base_s).min(GIVE_UP_NS);
+            *load = counted(load, (DOSE_CONNECTIONS, give_up_ns), requests);
+        }
     }
 }
 
@@ -97,8 +101,8 @@ fn window_s(load: &Load, service_s: f64) -> f64 {
 }
 
 /// Exactly so many requests to a server that was not asked before.
-fn counted(load: &Load, connections: u32, count: u64) -> Load {
-    Load { connections, warm_up_ns: 0, extent: Extent::Requests { count, within_ns: Some(GIVE_UP_NS) }, ..load.clone() }
+fn counted(load: &Load, (connections, give_up_ns): (u32, u64), count: u64) -> Load {
+    Load { connections, warm_up_ns: 0, extent: Extent::Requests { count, within_ns: Some(give_up_ns) }, ..load.clone() }
 }
 
 /// Light requests whose distances are drawn, so that they lie anywhere between those beside them.

@@ -122,12 +122,20 @@ impl<'a> Case<'a> {
         Some((self.crowd_per_s()? * STEADY_SHARE).min(STEADY_PER_S)).filter(|rate| *rate >= 1.0).map(f64::round)
     }
 
-    /// The first dose of requests: a small one for a server that ended under many.
+    /// How many doses a server did not answer to their end: of what it keeps it may have had no more room, and would not have the next time.
+    fn spoilt_doses(&self) -> usize {
+        let is_dose = |reading: &&Reading<'_>| matches!(reading.experiment(), Experiment::Dose { .. });
+        let is_cut =
+            |reading: &&Reading<'_>| reading.record.failure.is_none() && !is_whole(reading.cell, reading.record);
+        self.readings.iter().filter(is_dose).filter(is_cut).count()
+    }
+
+    /// The first dose of requests: a small one for a server that ended under many, or did not answer all of them.
     pub(super) fn dose(&self) -> Option<u64> {
         let most_per_s = f64::from(DOSE_CONNECTIONS) / self.service_s()?;
         Some(
             (self.crowd_per_s()?.min(most_per_s) * self.window_s()).min(MOST_DOSE)
-                * FEWER_AFTER_A_DEATH.powi(self.deaths().count() as i32),
+                * FEWER_AFTER_A_DEATH.powi((self.deaths().count() + self.spoilt_doses()) as i32),
         )
         .filter(|requests| *requests >= LEAST_DOSE)
         .map(|it| it as u64)

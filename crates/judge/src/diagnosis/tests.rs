@@ -27,6 +27,8 @@ struct Faulty {
     /// Bytes that it keeps of each request, up to so many.
     keeps_bytes: f64,
     keeps_at_most: f64,
+    /// How many requests it answers before it has no more room for what it keeps open of every other one.
+    answers_at_most: f64,
     /// Bytes by which it grows in a second.
     grows_per_s: f64,
     /// What a heavy request takes, in seconds, of which so much is CPU; all others wait for it, or none do.
@@ -59,6 +61,7 @@ impl Default for Faulty {
             holds: false,
             keeps_bytes: 0.0,
             keeps_at_most: f64::INFINITY,
+            answers_at_most: f64::INFINITY,
             grows_per_s: 0.0,
             heavy_s: 0.1,
             computes_s: 0.1,
@@ -105,7 +108,7 @@ impl Faulty {
             measured.in_window.halves.iter_mut().for_each(|half| half.response_ns = half.service_ns);
         }
         let requests = match cell.load.extent {
-            Extent::Requests { count, .. } => count as f64,
+            Extent::Requests { count, .. } => (count as f64).min(self.answers_at_most),
             Extent::Window(_) => rate * measured.window_s,
         };
         let lasted_s = requests / rate;
@@ -113,16 +116,8 @@ impl Faulty {
         self.beside(&experiment, &mut record, &mut measured);
         self.begin(&mut measured);
         self.fail(&mut measured);
-        let grown = (self.keeps_bytes * requests).min(self.keeps_at_most) + self.grows_per_s * lasted_s;
-        record.observation = Some(Observation {
-            cpu_user_s: rate * cpu_s * 10.0,
-            cpu_system_s: 0.0,
-            window_s: 10.0,
-            throttled_s: Some(10.0 * self.throttled),
-            memory_at_rest_bytes: 10_000_000,
-            memory_after_bytes: Some(10_000_000 + grown as u64),
-            ..record.observation.clone().unwrap()
-        });
+        let seen = self.seen((requests, lasted_s), rate * cpu_s, &record.observation.clone().unwrap());
+        record.observation = Some(seen);
         if let Some(seen) = record.observation.as_mut().filter(|_| (self.others)(experiment, spec.block)) {
             seen.host = HostUse { cpus: 2, steal_share: 0.0, others_share: 0.45 };
         }
@@ -137,6 +132,22 @@ impl Faulty {
             levels: cell.levels.clone(),
             measurement: Some(measured),
             ..record
+        }
+    }
+
+    /// What its processes show after so many requests in so many seconds.
+    fn seen(&self, (requests, lasted_s): (f64, f64), cpus: f64, usual: &Observation) -> Observation {
+        let grown = (self.keeps_bytes * requests).min(self.keeps_at_most) + self.grows_per_s * lasted_s;
+        let open = if self.answers_at_most.is_finite() { requests / 2.0 } else { 0.0 };
+        Observation {
+            cpu_user_s: cpus * 10.0,
+            cpu_system_s: 0.0,
+            window_s: 10.0,
+            throttled_s: Some(10.0 * self.throttled),
+            memory_at_rest_bytes: 10_000_000,
+            memory_after_bytes: Some(10_000_000 + grown as u64),
+            open_files_max: usual.open_files_max.map(|files| files + open as u32),
+            ..usual.clone()
         }
     }
 
@@ -338,6 +349,18 @@ fn memory_that_is_kept_is_told_from_a_cache_that_fills() {
     // It is full after a dose and a half: the second adds half of what it would, and the third and the fourth nothing.
     let cache = Faulty { keeps_bytes: 1_000.0, keeps_at_most: 9_600_000.0, ..Faulty::default() }.diagnosed();
     assert_eq!((cache.findings.len(), why_open(&cache, Suspect::MemoryGrowth)), (0, Some(WhyOpen::NotByDose)));
+}
+
+#[test]
+fn of_a_server_that_has_no_more_room_smaller_doses_tell() {
+    let diagnosis = Faulty { answers_at_most: 8_000.0, ..Faulty::default() }.diagnosed();
+    let found = proved(&diagnosis);
+    let Some(ServerFault::Growth { per_request, .. }) = found.get(&Suspect::FileGrowth) else {
+        panic!("{diagnosis:?}")
+    };
+    assert!((per_request.estimate.unwrap() - 0.5).abs() < 0.01, "{per_request:?}");
+    let doses = diagnosis.tried.iter().filter(|it| matches!(it.trying.experiment, Experiment::Dose { .. }));
+    assert_eq!(doses.filter(|it| !it.valid).count(), 1, "the same is not tried again: {:?}", diagnosis.tried);
 }
 
 #[test]

@@ -127,7 +127,11 @@ pub(super) const DOSE_CONNECTIONS: u32 = 16;
 pub(super) const MOST_DOSE: f64 = 50_000.0;
 pub(super) const LEAST_DOSE: f64 = 50.0;
 
-/// How many deaths of a server end its diagnosis, and how many times as large a dose is after each: what a server keeps may have ended it.
+/// How many times as long as expected a dose may take: a server that was just launched is slower, and one that answers no more is not waited for.
+pub(super) const LATE_DOSE: f64 = 4.0;
+
+/// How many deaths of a server end its diagnosis, and how many times as large a dose is after each, and after a dose that it did not answer to its
+/// end: what a server keeps may have ended it, or left no room for more.
 pub(super) const MOST_DEATHS: usize = 3;
 pub(super) const FEWER_AFTER_A_DEATH: f64 = 0.125;
 
