@@ -1,6 +1,6 @@
 //! What makes an answer a bad one. It stands before everything else.
 
-use model::{Analysis, CellAnalysis, CellBehind, Died};
+use model::{Analysis, CellAnalysis, CellBehind, Died, Mark};
 
 use crate::conditions::Conditions;
 use crate::format::{counted, number, percent, percent_beside, seconds, thousands};
@@ -90,7 +90,9 @@ pub(crate) fn of_cells(named: &[(String, &CellAnalysis)]) -> Vec<Bad> {
                 let requests = counted(cell.failing.unanswered, "request", "requests");
                 let launches = counted(cell.failing.stopped, "launch", "launches");
                 let first = if cell.failing.stopped > 1 { "the first " } else { "" };
-                format!(" in {launches}, {first}after {after}, {requests} without a whole reply")
+                let is_busy = cell.marks.iter().any(|note| note.mark() == Mark::Noisy);
+                let busy = if is_busy { "; other programs used much of this machine in its launches" } else { "" };
+                format!(" in {launches}, {first}after {after}, {requests} without a whole reply{busy}")
             }),
         ),
         (

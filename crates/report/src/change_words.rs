@@ -32,8 +32,8 @@ pub(crate) fn change_of(
     let shown = |bound: f64| scale.shown(bound, decimals);
     let interval = match (low, high) {
         (Some(low), Some(high)) => format!("({} to {})", shown(low), shown(high)),
-        (Some(low), None) => format!("({} or more)", shown(low)),
-        (None, Some(high)) => format!("({} or less)", shown(high)),
+        (Some(low), None) => format!("(at least {})", shown(low)),
+        (None, Some(high)) => format!("(at most {})", shown(high)),
         (None, None) => format!("({NOT_KNOWN})"),
     };
     Some((said, interval))

@@ -104,9 +104,11 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
     let open = total - worse - better - same - against.len();
     let moved = if worse > 0 { against.len() } else { 0 };
     let most_moved = against.first().filter(|row| moved > 0 && Some(row.metric) != analysis.primary);
+    let of_several = if moved > 1 { "most of all " } else { "" };
     let most_moved =
-        most_moved.map_or(String::new(), |row| format!(", most of all {}", row_with_change(row, analysis)));
-    let seemed = format!("seemed worse, which was not shown{most_moved}");
+        most_moved.map_or(String::new(), |row| format!(" ({of_several}{})", row_with_change(row, analysis)));
+    let are_not = if moved == 1 { "is" } else { "are" };
+    let seemed = format!("more seemed worse and {are_not} not shown to be{most_moved}");
     let others = |open: usize| {
         let counts = [(moved, seemed.as_str()), (better, "better"), (same, "the same"), (open, "inconclusive")];
         let said = counts.iter().filter(|(count, _)| *count > 0);

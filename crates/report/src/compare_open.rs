@@ -37,7 +37,9 @@ pub(crate) fn furthest<'a>(than: &CompareRow, analysis: &'a CompareAnalysis) -> 
     let worst = |row: &CompareRow| bounds(row).map(|[_, high]| high);
     let least = FAR_WORSE * worst(than)?.max(analysis.margin);
     let is_open = |row: &&CompareRow| row.verdict == ComparisonVerdict::Inconclusive && row.withheld.is_none();
-    let far = analysis.rows.iter().filter(is_open).filter_map(|row| Some((worst(row)?, row)));
+    // Of a few milliseconds before the load most of what may be is noise.
+    let is_of_load = |row: &&CompareRow| !row.metric.is_before_load();
+    let far = analysis.rows.iter().filter(is_open).filter(is_of_load).filter_map(|row| Some((worst(row)?, row)));
     far.filter(|(by, _)| *by > least).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, row)| row)
 }
 

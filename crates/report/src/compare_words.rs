@@ -13,6 +13,7 @@ use crate::bad::{self, Bad};
 use crate::blanks::{cpu_words, memory_words, peak_words};
 use crate::cell_words::is_at_least;
 use crate::change_words::{change, change_of, with_interval};
+use crate::compare_closed;
 use crate::compare_launches::{launches, loads};
 use crate::compare_open;
 use crate::compare_question::whole;
@@ -147,25 +148,8 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
         ));
     }
     said.extend(analysis.reply_sizes.iter().map(|sizes| reply_sizes(sizes, analysis)));
-    said.extend(analysis.rows.iter().filter_map(|row| more_memory_for_more(row, analysis)));
+    said.extend(compare_closed::remarks(analysis));
     said
-}
-
-/// What a server that does more in the same time may need more memory for.
-fn more_memory_for_more(row: &CompareRow, analysis: &CompareAnalysis) -> Option<String> {
-    let is_more = row.metric == Metric::PeakMemory && row.verdict == ComparisonVerdict::Slower;
-    let serves_more = |other: &&CompareRow| {
-        other.metric == Metric::Throughput
-            && other.conditions == row.conditions
-            && other.verdict == ComparisonVerdict::Faster
-    };
-    let throughput = analysis.rows.iter().find(serves_more).filter(|_| is_more)?;
-    let rate = Asker::from(analysis.form).by(Knob::Rate);
-    let change = row_with_change(throughput, analysis);
-    Some(format!(
-        "The new one answered more requests in the same time ({change}), and memory that grows with requests is more for that: at the same \
-         rate{rate} the two would be asked alike."
-    ))
 }
 
 fn reply_sizes(sizes: &ReplySizes, analysis: &CompareAnalysis) -> String {

@@ -19,6 +19,7 @@ mod claim_notes;
 mod claim_parts;
 mod claim_words;
 mod compare_answer;
+mod compare_closed;
 mod compare_launches;
 mod compare_markdown;
 mod compare_open;

@@ -46,9 +46,9 @@ pub(crate) fn of_cells(named: &[(String, &CellAnalysis)], as_asked: bool) -> Vec
     said.into_iter().map(sentence).collect()
 }
 
-/// Whether the launches of a cell were to rotate and were alone.
+/// Whether the launches of a cell began to rotate, and are alone.
 fn fell_back(cell: &CellAnalysis) -> bool {
-    matches!(cell.rotation, Some(Rotated::Planned(_) | Rotated::Seen { .. }))
+    matches!(cell.rotation, Some(Rotated::Seen { .. }))
 }
 
 /// That the margin of a comparison of two commands is one for slices, where their launches were alone although they were to rotate.

@@ -75,7 +75,7 @@ fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
     let row = &mut analysis.rows[1];
     (row.verdict, row.withheld) = (ComparisonVerdict::Slower, None);
     let worse = said(&analysis);
-    let first = "Yes: latency p50 +6.0 % (+4.9 to +7.1); 1 of 4 figures is worse, 2 seemed worse, which was not shown, most of all";
+    let first = "Yes: latency p50 +6.0 % (+4.9 to +7.1); 1 of 4 figures is worse, 2 more seemed worse and are not shown to be (most of all";
     assert!(worse.contains(first) && worse.contains("What would settle it: fewer other programs"), "{worse}");
 }
 
@@ -244,6 +244,25 @@ fn what_is_worse_does_not_hide_that_the_primary_figure_is_better() {
     memory.verdict = ComparisonVerdict::Inconclusive;
     let open = "Better, and not shown to be slower: CPU per request -28.0 % (-29.0 to -27.0), better; ";
     assert!(said(&analysis).contains(open), "{}", said(&analysis));
+}
+
+#[test]
+fn who_is_quicker_only_beside_slow_replies_in_a_closed_load_is_told_so() {
+    let mut analysis = revisions();
+    for row in &mut analysis.rows {
+        let (verdict, of) = match row.metric {
+            Metric::P50 => (ComparisonVerdict::Faster, 0.2),
+            Metric::P99 => (ComparisonVerdict::Slower, 20.0),
+            _ => (ComparisonVerdict::Same, 1.0),
+        };
+        (row.verdict, row.withheld, row.seen, row.ratio) = (verdict, None, None, ratio(of));
+    }
+    let note = "leaves the server to the others: that latency p50 -80.0 % (-81.0 to -79.0) may be no more than that.";
+    assert!(said(&analysis).contains(note), "{}", said(&analysis));
+    for of in &mut analysis.cells {
+        of.cell.load.as_mut().unwrap().rate_per_s = Some(100.0);
+    }
+    assert!(!said(&analysis).contains("leaves the server to the others"), "{}", said(&analysis));
 }
 
 #[test]

@@ -33,6 +33,9 @@ A gate fails, and the exit status is 1, when the whole interval lies on its
 wrong side. One that the figures leave open is undecided: the exit status is 3.
 Without a gate a slower server is not a failure: the exit status is 0.
 
+Requests slower than the p99 are compared where a gate asks: p999<+25%, best at a
+rate (-R), for in a closed load those that wait leave the server to the others.
+
 An option that does not go with what is compared is refused. An experiment file
 says its load itself; what was recorded is compared as it was measured.
 
