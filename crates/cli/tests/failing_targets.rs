@@ -179,6 +179,20 @@ fn a_target_that_changes_the_record_in_place_is_noticed_at_the_end_of_the_run() 
 }
 
 #[test]
+fn a_program_that_a_command_names_is_not_launched_again_once_it_is_another() {
+    let program = "[ -e changes ] && echo >> odd.sh\nexec \"$1\" specimen clean\n";
+    let lab = Lab::beside_others().file("odd.sh", program).experiment(beside_a_specimen("run = 'sh odd.sh $BOURDON'"));
+    lab.run(&["--target", "odd", "--blocks", "1", "--runs", "whole"]).answers();
+    let lab = lab.file("changes", "");
+    let ended = lab.run(&["--target", "odd", "--blocks", "2", "--runs", "changed"]);
+    ended.exits(2).says(&["odd.sh is another program than the run began with"]);
+    let whole = lab.records_in("whole")[0].path().to_string_lossy().into_owned();
+    let resumed = lab.bourdon(&["run", "--resume", &whole, "--blocks", "2"]).exits(2);
+    resumed.says(&["odd.sh is another program than the run began with"]);
+    lab.nothing_is_left();
+}
+
+#[test]
 fn a_program_that_changes_in_the_run_is_not_launched_again() {
     let program = "#!/bin/sh\nif [ -e changes ]; then echo >> $0; fi\nexec $1 specimen clean\n";
     let built = "build = \"sh -c 'cp program $TARGET_BIN && chmod +x $TARGET_BIN'\"\nrun = '$TARGET_BIN $BOURDON'";

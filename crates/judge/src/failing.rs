@@ -30,13 +30,13 @@ pub(crate) fn wrong_replies(measured: &Measurement) -> u64 {
 /// the generator was there to see it): the others do not excuse a server that sometimes hangs from the start.
 pub(crate) fn failing<'a>(
     asked: &Asked<'_>,
-    loads: impl IntoIterator<Item = &'a Measurement>,
+    loads: impl IntoIterator<Item = (&'a Measurement, &'a [Slice])>,
     allowed: f64,
 ) -> Failing {
     let mut books = Accounting::default();
     let mut due_hung = 0;
     let mut found = Failing { allowed_share: allowed, ..Failing::default() };
-    for load in loads {
+    for (load, slices) in loads {
         books.merge(&load.accounting);
         found.wrong_content = found.wrong_content.saturating_add(wrong_replies(load));
         found.unserved += u64::from(is_unserved(asked, load));
@@ -45,6 +45,10 @@ pub(crate) fn failing<'a>(
             found.stopped += 1;
             found.stopped_at_s.get_or_insert(stopped.after_s);
             found.unanswered = found.unanswered.saturating_add(stopped.unanswered);
+        } else if let Some((after_s, unanswered)) = slices::fell_silent_after(slices) {
+            found.stopped += 1;
+            found.stopped_at_s.get_or_insert(after_s);
+            found.unanswered = found.unanswered.saturating_add(unanswered);
         }
     }
     found.failed_share = books.error_share();
@@ -101,7 +105,7 @@ pub(crate) fn share_unanswered(asked: &Asked<'_>, load: &Measurement, slices: &[
         return 1.0;
     }
     let books = &load.accounting;
-    if slices::fell_silent(slices) {
+    if slices::silent_from(slices).is_some() {
         return 1.0;
     }
     if !slices.is_empty() {
@@ -155,7 +159,7 @@ mod tests {
 
     fn failing<'a>(loads: impl IntoIterator<Item = &'a Measurement>, allowed: f64) -> Failing {
         let plan = Session::new().cell("a", 100.0).plan();
-        super::failing(&Asked::from(&plan.cells[0]), loads, allowed)
+        super::failing(&Asked::from(&plan.cells[0]), loads.into_iter().map(|load| (load, &[][..])), allowed)
     }
 
     fn failed(share: f64) -> Measurement {
@@ -171,6 +175,24 @@ mod tests {
 
     fn is_bad(load: &Measurement, allowed: f64) -> bool {
         failing([load], allowed).bad
+    }
+
+    #[test]
+    fn who_gives_no_reply_any_more_in_its_last_slices_has_stopped() {
+        let found = |silent: u32| {
+            let mut trial = Session::new().cell("a", 1_000.0).records().remove(0);
+            crate::testing::cut(&mut trial, 12);
+            for slice in trial.slices.iter_mut().filter(|slice| slice.round > 12 - silent) {
+                (slice.replies, slice.not_drained) = (0, 7);
+            }
+            let plan = Session::new().cell("a", 100.0).plan();
+            let load = (trial.measurement.as_ref().unwrap(), &trial.slices[..]);
+            super::failing(&Asked::from(&plan.cells[0]), [load], 1.0)
+        };
+        let stopped = found(3);
+        assert_eq!((stopped.stopped, stopped.unanswered, stopped.bad), (1, 21, true));
+        assert!((stopped.stopped_at_s.unwrap() - 7.5).abs() < 0.01, "nine slices of ten seconds' twelve: {stopped:?}");
+        assert!(!found(1).bad, "one may be a pause");
     }
 
     #[test]
@@ -207,7 +229,7 @@ mod tests {
         let mut cell = Session::new().cell("a", 100.0).plan().cells[0].clone();
         let mut unserved = |model, load: &Measurement| {
             cell.load.model = model;
-            super::failing(&Asked::from(&cell), [load], 1.0).unserved
+            super::failing(&Asked::from(&cell), [(load, &[][..])], 1.0).unserved
         };
         let idle = LoadModel::Open { rate_per_s: 0.5, arrivals: Arrivals::Constant };
         let nothing = Measurement { window_s: 1.0, ..Measurement::default() };

@@ -86,7 +86,7 @@ mod tests {
 
     fn failing(load: &Measurement) -> model::Failing {
         let plan = Session::new().cell("a", 100.0).plan();
-        crate::failing::failing(&Asked::from(&plan.cells[0]), [load], ALLOWED_FAILURES)
+        crate::failing::failing(&Asked::from(&plan.cells[0]), [(load, &[][..])], ALLOWED_FAILURES)
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
         verdict = limit.verdict();
         reasons.push(limit.reason());
     }
-    let failing = failing::failing(&asked, [measured], allowed);
+    let failing = failing::failing(&asked, [(measured, &[][..])], allowed);
     if measured.interrupted && measured.window_s == 0.0 {
         return Validity {
             verdict,

@@ -135,7 +135,7 @@ fn served(cell: &CellPlan, judgement: &TrialJudgement, trial: &TrialRecord, allo
     let Some(measured) = trial.measurement.as_ref().filter(|measured| measured.requests_per_s() > 0.0) else {
         return Err(Box::new(judgement.limit.clone()));
     };
-    if !failing(&Asked::from(cell), [measured], allowed).bad {
+    if !failing(&Asked::from(cell), [(measured, &[][..])], allowed).bad {
         return Ok(measured.requests_per_s());
     }
     let note =

@@ -22,18 +22,34 @@ pub(crate) fn windows(slices: &[Slice]) -> f64 {
     measured(slices).count().max(1) as f64
 }
 
-/// Whether a server gave no reply any more, over its last two slices and the turns of others between them, and left requests without one. One
-/// slice alone may be a pause.
-pub(crate) fn fell_silent(slices: &[Slice]) -> bool {
-    silent_from(slices).is_some()
+/// Whether a server gave no reply in a slice, and left requests without one.
+fn is_silent(slice: &Slice) -> bool {
+    slice.replies == 0 && slice.not_drained > 0
+}
+
+/// How many such slices there are.
+pub(crate) fn silent(slices: &[Slice]) -> usize {
+    measured(slices).filter(|slice| is_silent(slice)).count()
+}
+
+/// The last slices of a server that gave no reply any more, over two of them and the turns of others between them, and left requests
+/// without one; none where it did. One slice alone may be a pause.
+fn silent_at_the_end(slices: &[Slice]) -> Option<(Vec<&Slice>, Vec<&Slice>)> {
+    let mut all: Vec<&Slice> = measured(slices).collect();
+    let last = all.iter().rev().take_while(|slice| is_silent(slice)).count();
+    let silent = all.split_off(all.len() - last);
+    (silent.len() >= 2 && !all.is_empty()).then_some((all, silent))
 }
 
 /// The round from which it was so.
 pub(crate) fn silent_from(slices: &[Slice]) -> Option<u32> {
-    let is_silent = |slice: &&Slice| slice.replies == 0 && slice.not_drained > 0;
-    let all: Vec<&Slice> = measured(slices).collect();
-    let last = all.iter().rev().take_while(|slice| is_silent(slice)).count();
-    (last >= 2 && last < all.len()).then(|| all[all.len() - last].round)
+    silent_at_the_end(slices).map(|(_, silent)| silent[0].round)
+}
+
+/// After how many seconds of its slices it was so, and how many requests were left.
+pub(crate) fn fell_silent_after(slices: &[Slice]) -> Option<(f64, u64)> {
+    let (before, silent) = silent_at_the_end(slices)?;
+    Some((before.iter().map(|slice| slice.window_s).sum(), model::sum(silent.iter().map(|slice| slice.not_drained))))
 }
 
 /// Whether the counts of slices tell a metric.

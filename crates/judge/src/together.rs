@@ -124,7 +124,7 @@ fn fared(
     let any_valid = launches.iter().any(|launch| launch.judgement.is_valid());
     let of = |all: &[&Launch], is_told_by: fn(&Launch) -> bool| {
         let used = all.iter().filter(|launch| launch.judgement.is_valid() || !any_valid || is_told_by(launch));
-        failing(asked, used.filter_map(|launch| launch.measured()), allowed)
+        failing(asked, used.filter_map(|launch| Some((launch.measured()?, &launch.record.slices[..]))), allowed)
     };
     let wrong_content = sum(everywhere.iter().filter_map(|launch| launch.measured()).map(wrong_replies));
     let died = everywhere.iter().filter(|launch| launch.record.died().is_some()).count() as u64;

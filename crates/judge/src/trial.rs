@@ -115,7 +115,7 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, trial: &TrialRecord) -> Tria
         marks::generator(&limit),
         marks::lateness(measured),
         marks::standstill(measured, false),
-        marks::silent(measured),
+        marks::silent(measured).filter(|_| slices::silent_from(sliced).is_none()),
         hung::mark(asked, measured),
         marks::reconnects(asked, measured),
         marks::backlog(measured),

@@ -2,15 +2,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use model::{AbsentTarget, CURRENT_RUNTIME, Draft, Event};
+use model::{AbsentTarget, CURRENT_RUNTIME, Draft, Event, Target};
 
 use crate::build::{BuildError, Builder};
-use crate::programs::Launched;
+use crate::fingerprint::digest;
+use crate::named::named;
+use crate::programs::{Launched, Program};
 
 /// The targets of a plan, built.
 #[derive(Debug, Clone, Default)]
 pub struct Prepared {
     programs: BTreeMap<(String, String), Launched>,
+    /// The programs that the command of each target names by their paths, each as it is named there.
+    named: BTreeMap<String, Vec<(String, Launched)>>,
     /// What the toolchain of each target and runtime says of its version, by the target's name as in [`with_runtime`]; those
     /// that need none are missing.
     pub toolchains: BTreeMap<String, String>,
@@ -30,12 +34,9 @@ impl Prepared {
 
     /// Why what was built is not launched any more, where somebody has changed it since.
     pub(crate) fn changed(&self, target: &str, runtime: &str, stop: &AtomicBool) -> Option<String> {
-        let launched = self.launched(target, runtime).filter(|launched| launched.is_another(stop))?;
-        let path = launched.program.path.display();
-        Some(format!(
-            "{path} is another program than the run began with: it was changed since, by itself or by somebody else; have it \
-             change nothing of itself"
-        ))
+        let named = self.named.get(target).into_iter().flatten().map(|(_, launched)| launched);
+        let launched = self.launched(target, runtime).into_iter().chain(named).find(|it| it.is_another(stop))?;
+        Some(another(&launched.program.path))
     }
 
     fn launched(&self, target: &str, runtime: &str) -> Option<&Launched> {
@@ -47,8 +48,39 @@ impl Prepared {
         let digest = |((target, runtime), launched): (&(String, String), &Launched)| {
             (with_runtime(target, runtime), launched.program.digest.clone())
         };
-        self.programs.iter().map(digest).collect()
+        let named = |(target, all): (&String, &Vec<(String, Launched)>)| {
+            all.iter().map(|(word, launched)| (key(target, word), launched.program.digest.clone())).collect::<Vec<_>>()
+        };
+        self.programs.iter().map(digest).chain(self.named.iter().flat_map(named)).collect()
     }
+
+    /// Takes the programs that a target's command names; why it may not be launched, where one is another than was recorded.
+    fn name(&mut self, target: &Target, recorded: &BTreeMap<String, String>, stop: &AtomicBool) -> Option<String> {
+        let mut all = Vec::new();
+        for (word, path) in named(&target.launch) {
+            // What cannot be read will not be launched either.
+            let Ok(digest) = digest(&path, stop) else { continue };
+            if recorded.get(&key(&target.name, &word)).is_some_and(|before| *before != digest) {
+                return Some(another(&path));
+            }
+            all.push((word, Program { path, digest }.into()));
+        }
+        self.named.insert(target.name.clone(), all);
+        None
+    }
+}
+
+/// What a program is recorded under that a command names.
+fn key(target: &str, word: &str) -> String {
+    format!("{target}: {word}")
+}
+
+fn another(path: &Path) -> String {
+    format!(
+        "{} is another program than the run began with: it was changed since, by itself or by somebody else; leave it as it is while it \
+         is measured, and start a new run",
+        path.display()
+    )
 }
 
 /// Builds what the plan's cells need. A target that cannot be built is listed as absent with what is missing, and ends a comparison. `recorded` are
@@ -68,14 +100,18 @@ pub fn prepare(
             continue;
         }
         let Some(target) = plan.target(&name).cloned() else { continue };
-        let named = with_runtime(&name, &runtime);
-        let mut on_start = || on_event(&Event::Building { target: named.clone() });
-        let recorded = recorded.get(&named).map(String::as_str);
-        match builder.build(&target, &target.runtime(&runtime), recorded, stop, &mut on_start) {
+        let named_target = with_runtime(&name, &runtime);
+        let mut on_start = || on_event(&Event::Building { target: named_target.clone() });
+        let before = recorded.get(&named_target).map(String::as_str);
+        match builder.build(&target, &target.runtime(&runtime), before, stop, &mut on_start) {
             Ok(built) => {
-                prepared.toolchains.extend(built.toolchain.map(|version| (named, version)));
+                prepared.toolchains.extend(built.toolchain.map(|version| (named_target, version)));
                 if let Some(program) = built.program {
                     prepared.programs.insert((name, runtime), program.into());
+                }
+                if let Some(why) = prepared.name(&target, recorded, stop) {
+                    prepared.prevented = Some(why);
+                    return prepared;
                 }
             }
             Err(BuildError::Interrupted { .. }) => {

@@ -185,12 +185,23 @@ fn of_arguments(args: &CompareArgs) -> Result<Exit, Failure> {
     // From here on Ctrl-C ends what was begun instead of the process, so that no checkout is left behind.
     let stop = flag_on_interrupt()?;
     let revisions = if args.rev.is_empty() { None } else { Some(Revisions::check_out(&args.rev, &stop)?) };
+    if let Some(revisions) = &revisions {
+        revisions.refuse_what_is_of_neither(args)?;
+    }
     let arms = Arms::new(args, revisions.as_ref().map_or(&[], |revisions| &revisions.all), &here)?;
     let mut plan = arms.draft(args, asked_of_both)?;
     let (old, new) = (arms.old.name, arms.new.name);
-    let revisions = revisions.as_ref().map_or(Vec::new(), |revisions| revisions.recorded([&old, &new]));
-    plan.comparison = Some(asked(args, old, new, revisions));
-    measure(args, plan, &stop)
+    let recorded = revisions.as_ref().map_or(Vec::new(), |revisions| revisions.recorded([&old, &new]));
+    plan.comparison = Some(asked(args, old, new, recorded));
+    let ended = measure(args, plan, &stop);
+    if let Some(tree) = revisions.as_ref().and_then(|revisions| revisions.changed(&stop)) {
+        say(format!(
+            "note: the working tree of {} has changed since the comparison began, and the figures may be of both; measure again, unless \
+             it was the server that wrote there",
+            tree.display()
+        ));
+    }
+    ended
 }
 
 fn plan(args: &CompareArgs, source: &Source, zoo: &[Target], base: &Path) -> Result<Draft, Failure> {

@@ -9,6 +9,7 @@ use model::{ComparedRevision, Draft, Plan, RevisionContent, counted};
 use sha2::{Digest, Sha256};
 
 use super::git::{Git, NoAnswer};
+use crate::args::CompareArgs;
 use crate::exit::Failure;
 use crate::home;
 use crate::output::say;
@@ -97,6 +98,28 @@ impl Revisions {
             plan = plan.with(there).map_err(Failure::usage)?;
         }
         Ok((Some(revisions), plan))
+    }
+
+    /// Refuses commands that name a program of the repository by where it lies: it is the same for every revision.
+    pub(super) fn refuse_what_is_of_neither(&self, args: &CompareArgs) -> Result<(), Failure> {
+        let words = args.run.iter().chain(&args.build).flat_map(|command| command.split_whitespace());
+        let is_of_neither = |path: &Path| path.starts_with(&self.repository) && lab::is_program(path);
+        match words.into_iter().find(|word| is_of_neither(Path::new(word))) {
+            Some(word) => Err(Failure::usage(format!(
+                "{word} is one program, whichever revision is launched; write it as it lies in the folder of each (./server)"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// The repository, where one of them is its working tree and that is not what it was any more.
+    pub(crate) fn changed(&self, stop: &AtomicBool) -> Option<&Path> {
+        let git = Git::of(&self.repository, stop);
+        let is_other = |revision: &Revision| match &revision.content {
+            RevisionContent::WorkingTree(before) => state(&git).is_ok_and(|now| now != *before),
+            RevisionContent::Commit(_) => false,
+        };
+        self.all.iter().any(is_other).then_some(&*self.repository)
     }
 
     /// What a plan has to know of them to be resumed; `targets` are their names in it.

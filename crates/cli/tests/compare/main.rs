@@ -140,6 +140,16 @@ fn one_commit_against_itself_is_said_to_measure_noise() {
 }
 
 #[test]
+fn a_program_of_the_repository_that_is_named_by_where_it_lies_is_of_no_revision() {
+    let lab = repository_beside_others();
+    let app = lab.path().join("app").canonicalize().unwrap();
+    let command = format!("sh {}/serve.sh $BOURDON", app.display());
+    let arguments = ["compare", "--run", &command, "--rev", "main", "--rev", "slow"];
+    lab.bourdon_in(&app, &arguments).exits(2).says(&["is one program, whichever revision is launched"]);
+    assert_clean(&lab);
+}
+
+#[test]
 fn a_program_that_no_checkout_has_is_told_with_its_cure_before_anything_runs() {
     let lab = repository_beside_others().file("app/server", "untracked\n");
     let arguments = ["compare", "--run", "./server $PORT", "--rev", "main", "--rev", "main"];

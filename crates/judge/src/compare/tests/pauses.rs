@@ -100,4 +100,14 @@ fn who_stopped_in_slices_may_have_ended_too_soon_to_stop_alone() {
     };
     assert_eq!(errors(11), (GateVerdict::Undecided, Some(Withheld::Unanswered)));
     assert_eq!(errors(12), (GateVerdict::Held, None), "one slice may be a pause");
+    // Whoever hangs after a pause is never seen to do so alone.
+    let in_round = |rounds: &'static [u32]| {
+        let hangs = move |slice: &mut Slice| {
+            if rounds.contains(&slice.round) {
+                (slice.replies, slice.completed, slice.ok, slice.not_drained) = (0, 0, 0, 5);
+            }
+        };
+        compared(10_000.0, hangs, |_| ()).gates[0].verdict
+    };
+    assert_eq!(in_round(&[2, 5]), GateVerdict::Undecided);
 }

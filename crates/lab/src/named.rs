@@ -1,0 +1,66 @@
+//! The programs that a target's command names by their paths: nobody built them for a run, and anybody may put others in their place.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use model::LaunchRecipe;
+
+/// How the names of files end that an interpreter is given: a file of another kind is data, which a server may write.
+const CODE: [&str; 12] = ["cjs", "jar", "js", "lua", "mjs", "php", "pl", "py", "rb", "sh", "ts", "war"];
+
+/// Largest file that is read for what it is.
+const LARGEST_BYTES: u64 = 512 << 20;
+
+/// Each as the command has it, with where it is.
+pub(crate) fn named(recipe: &LaunchRecipe) -> Vec<(String, PathBuf)> {
+    let place = |(at, word): (usize, &String)| {
+        // Without a slash the first word is looked for on PATH.
+        let is_on_path = at == 0 && !word.contains('/');
+        // Without the dots between.
+        let path: PathBuf = recipe.cwd.join(word).components().collect();
+        (!is_on_path && !word.contains('$') && is_program(&path)).then(|| (word.clone(), path))
+    };
+    recipe.run.iter().enumerate().filter_map(place).collect()
+}
+
+/// Whether a file is a program, or what an interpreter takes for one.
+pub fn is_program(path: &Path) -> bool {
+    let is_code = path.extension().is_some_and(|end| CODE.iter().any(|code| end == *code));
+    let found = path.metadata().ok().filter(|found| found.is_file() && found.len() <= LARGEST_BYTES);
+    found.is_some_and(|found| is_code || found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_told_from_data_and_from_what_is_on_path() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, mode) in [("server", 0o755), ("app.py", 0o644), ("rows.db", 0o644), ("node", 0o755)] {
+            let file = folder.path().join(name);
+            std::fs::write(&file, name).unwrap();
+            std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
+        }
+        let of = |run: &[&str]| {
+            let run = run.iter().map(|word| (*word).to_owned()).collect();
+            let recipe = LaunchRecipe { run, cwd: folder.path().to_owned(), ..recipe() };
+            named(&recipe).into_iter().map(|(word, _)| word).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&["./server", "--data", "rows.db", "$PORT"]), ["./server"]);
+        assert_eq!(of(&["node", "app.py", "missing.js"]), ["app.py"]);
+        assert_eq!(of(&["env", "A=b", "./server"]), ["./server"]);
+    }
+
+    fn recipe() -> LaunchRecipe {
+        LaunchRecipe {
+            run: Vec::new(),
+            cwd: PathBuf::new(),
+            env: std::collections::BTreeMap::new(),
+            ready: String::new(),
+            metrics: None,
+            ready_within_ns: 0,
+            warm_within_ns: 0,
+        }
+    }
+}
