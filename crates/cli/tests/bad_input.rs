@@ -78,7 +78,7 @@ fn options_that_do_not_go_with_what_is_compared() {
         (&[FILE, "-b", "x"], &["-b (--body) belongs to --run"]),
         (&["a.json", "b.json", "-X", "PUT"], &["-X (--method) belongs to --run"]),
         (&["runs/a", "runs/b", "-H", "X-A: 1"], &["-H (--header) belongs to --run"]),
-        (&[FILE, "--margin", "2%"], &["--margin belongs to --run or saved loads"]),
+        (&[FILE, "--margin", "2%"], &["--margin belongs to --run, two recorded runs or saved loads"]),
         (&[FILE, "--force"], &["--force belongs to two recorded runs or saved loads"]),
         (&["a.json", "b.json", "-c", "77", "-d", "9s"], &["-c (--connections) belongs to --run", "bourdon load"]),
         (&["a.json", "b.json", "-d", "9s"], &["-d (--duration) belongs to --run"]),

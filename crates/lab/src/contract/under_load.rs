@@ -18,6 +18,9 @@ const CONNECTIONS: u32 = 8;
 /// Ten delays, and some hundred replies of the slowest language.
 const WINDOW_NS: u64 = NS_PER_S;
 
+/// Before it: a server that starts workers once it is asked adds a few every second, and each of its connections holds one.
+const WARM_UP_NS: u64 = NS_PER_S;
+
 /// Different nonces and ids in one load: too many to be an accident if one is answered for another.
 const VARIANTS: usize = 64;
 
@@ -120,7 +123,7 @@ fn load(
             pipeline: 1,
             keep_alive: true,
             timeout_ns: None,
-            warm_up_ns: 0,
+            warm_up_ns: WARM_UP_NS,
             extent: Extent::Window(WINDOW_NS),
             network_delay_ns: 0,
         },
