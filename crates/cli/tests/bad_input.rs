@@ -72,13 +72,14 @@ fn numbers_and_urls_that_cannot_be_meant() {
 #[test]
 fn options_that_do_not_go_with_what_is_compared() {
     let lab = Lab::new().experiment(with("", "", "")).file("a.json", "{}").file("b.json", "{}");
-    let cases: [(&[&str], &[&str]); 15] = [
+    let cases: [(&[&str], &[&str]); 16] = [
         (&[FILE, "--blocks", "1", "-c", "10"], &["-c (--connections) belongs to --run", "in the experiment file"]),
         (&[FILE, "--path", "/nope"], &["--path belongs to --run"]),
         (&[FILE, "-b", "x"], &["-b (--body) belongs to --run"]),
         (&["a.json", "b.json", "-X", "PUT"], &["-X (--method) belongs to --run"]),
         (&["runs/a", "runs/b", "-H", "X-A: 1"], &["-H (--header) belongs to --run"]),
         (&[FILE, "--margin", "2%"], &["--margin belongs to --run, two recorded runs or saved loads"]),
+        (&[FILE, "--drift", "5%"], &["--drift belongs to two recorded runs or saved loads"]),
         (&[FILE, "--force"], &["--force belongs to two recorded runs or saved loads"]),
         (&["a.json", "b.json", "-c", "77", "-d", "9s"], &["-c (--connections) belongs to --run", "bourdon load"]),
         (&["a.json", "b.json", "-d", "9s"], &["-d (--duration) belongs to --run"]),

@@ -19,7 +19,7 @@ pub use differences::asked_differently;
 use crate::pair::Pair;
 use crate::records::Records;
 use crate::statistics::{LogRatio, holm};
-use crate::thresholds::{CONFIDENCE, DRIFT};
+use crate::thresholds::{CONFIDENCE, DRIFT, MARGIN};
 use crate::{analysis, session, shift};
 
 /// What a new server is held against an old one by. One family: a session of equals must not look different only
@@ -51,7 +51,7 @@ pub struct Terms<'a> {
 
 impl Default for Terms<'_> {
     fn default() -> Self {
-        Terms { margin: 0.05, drift: DRIFT, gates: &[] }
+        Terms { margin: MARGIN, drift: DRIFT, gates: &[] }
     }
 }
 

@@ -227,6 +227,9 @@ pub const WAITING_RATIO: f64 = 1.25;
 /// The same under an open load, where p90 was up to 3 % longer and p99 up to 27 %.
 pub const WAITING_RATIO_OPEN: f64 = 2.0;
 
+/// Half width of the band of what is the same, as a share, where launches are alone, or were recorded, unless somebody asks for another.
+pub const MARGIN: f64 = 0.05;
+
 /// By how much, as a share, a machine may have changed between two times at which nobody held the servers against each other, unless somebody
 /// knows better. The shared machines on which this was built were a third slower in one hour than in another; within one half hour of
 /// theirs, equals measured for 90 s at two random times differ by up to 11 % in CPU time (`simulation/trace`), and where others used the

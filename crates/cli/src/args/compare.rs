@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use judge::thresholds::MARGIN;
 use model::{Gate, Metric, parse_gates};
 
 use crate::experiment::nearest;
@@ -41,10 +42,7 @@ says its load itself; what was recorded is compared as it was measured.
 
 TIME has a unit (500us, 10ms, 1.5s, 2m); a bare number is seconds.";
 
-/// Half width of "the same", as a share: where launches are alone, or were recorded.
-const MARGIN: f64 = 0.05;
-
-/// The same where the load rotates.
+/// Half width of "the same", as a share, where the load rotates.
 const MARGIN_ROTATING: f64 = 0.01;
 
 #[derive(Debug, Args)]

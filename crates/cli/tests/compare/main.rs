@@ -140,6 +140,22 @@ fn one_commit_against_itself_is_said_to_measure_noise() {
 }
 
 #[test]
+fn launches_that_cannot_go_round_have_the_margin_of_launches_alone() {
+    let lab = Lab::beside_others();
+    let server = "$BOURDON specimen clean";
+    let short = ["compare", "--run", server, "--run", server, "--ready", "/ping", "--blocks", "1", "-d", "300ms"];
+    let margin = |more: &[&str], runs: &str| {
+        lab.bourdon(&[&short[..], more, &["--warm-up", "20ms", "--runs", runs]].concat());
+        let plan = lab.records_in(runs)[0].text("plan.toml");
+        let figure = |name: &str| plan.lines().find_map(|line| line.strip_prefix(name)?.parse::<f64>().ok()).unwrap();
+        (figure("margin = "), figure("precision = "))
+    };
+    assert_eq!(margin(&[], "round"), (0.01, 0.01));
+    assert_eq!(margin(&["--gate", "p999<+900%"], "alone"), (0.05, 0.02));
+    assert_eq!(margin(&["--gate", "p999<+900%", "--margin", "1%"], "asked"), (0.01, 0.01));
+}
+
+#[test]
 fn a_program_of_the_repository_that_is_named_by_where_it_lies_is_of_no_revision() {
     let lab = repository_beside_others();
     let app = lab.path().join("app").canonicalize().unwrap();

@@ -114,11 +114,15 @@ pub(super) fn why_no_limit(case: &Case<'_>) -> WhyOpen {
     let too_short = |reading: &Reading<'_>| {
         reading.service_s().is_none_or(|service_s| reading.window_s() < FEWEST_SERVICE_TIMES * service_s)
     };
+    // What one connection is served tells of no limit, whoever had the CPU meanwhile.
+    let was_others = |reading: &Reading<'_>| {
+        matches!(reading.experiment(), Experiment::Crowd { connections: 2.. }) && is_disturbed(reading)
+    };
     match case.first(Experiment::Crowd { connections: 1 }) {
         None => WhyOpen::Void,
         Some(alone) if too_short(alone) => WhyOpen::Slow,
         Some(_) if case.counting().any(fails) => WhyOpen::Failing,
-        Some(_) if case.counting().any(is_disturbed) => WhyOpen::Others,
+        Some(_) if case.counting().any(was_others) => WhyOpen::Others,
         Some(_) => WhyOpen::Busy,
     }
 }

@@ -314,6 +314,10 @@ fn what_was_tried_while_others_had_the_cpu_is_tried_again() {
 
     let unproved = pool(|experiment, _| matches!(experiment, Experiment::Delayed { .. })).diagnosed();
     assert_eq!(unproved.findings.iter().map(|it| it.unproved).collect::<Vec<_>>(), [Some(Unproved::Others)]);
+
+    // Whoever fills a CPU itself does so whatever others take.
+    let full = Faulty { cpu_s: 0.0025, others: |_, _| true, ..Faulty::default() }.diagnosed();
+    assert_eq!((full.findings.len(), why_open(&full, Suspect::Limit)), (0, Some(WhyOpen::Busy)), "{full:?}");
 }
 
 #[test]
