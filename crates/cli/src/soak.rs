@@ -37,7 +37,13 @@ pub(crate) fn run(args: &SoakArgs) -> Result<Exit, Failure> {
     let question = format!("Does {} stay as it is under load?", target.title);
     let load = Load::closed(mix, args.connections, WARM_UP_NS, WINDOW_NS);
     let mut draft = one_server::draft(&args.server, NAME, question, target, load)?;
-    draft.soak = Some(SoakPlan { for_s, rate_per_s: args.rate, share: args.share, rules: rules(&args.rules) });
+    draft.soak = Some(SoakPlan {
+        for_s,
+        rate_per_s: args.rate,
+        share: args.share,
+        rules: rules(&args.rules),
+        inspect: args.inspect,
+    });
     let begun = ready::begin_whole(draft, &args.server.runs, &stop, &mut progress)?;
     let ended = conduct::conduct(begun, false, &stop, progress)?;
     let printed = answer::print(&ended.judged, &ended.timelines, args.server.shown);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use model::{BuildRecipe, ProcessEnd, Runtime, Target};
 use reaper::{Answer, Ended, Guarded, Order, Question, Unanswered, ask, remove_folder};
 
+use crate::deadline::look_until;
 use crate::error::LabError;
 use crate::expand::{Variables, expand};
 use crate::fingerprint::fingerprint;
@@ -291,15 +292,12 @@ impl Builder {
             Ended::NotStarted(text) => BuildError::Start { target: target.name.clone(), text },
             other => prevented(other.to_string()),
         })?;
-        let ended = loop {
+        let look = || {
             room.look();
-            if let Some(ended) = build.ended() {
-                break ended.clone();
-            }
-            if stop.load(Ordering::Relaxed) {
-                return Err(BuildError::Interrupted { target: target.name.clone() });
-            }
-            std::thread::sleep(LOOK_EVERY);
+            build.ended().cloned()
+        };
+        let Some(ended) = look_until(LOOK_EVERY, look, || !stop.load(Ordering::Relaxed)) else {
+            return Err(BuildError::Interrupted { target: target.name.clone() });
         };
         room.look();
         build.end();

@@ -48,6 +48,21 @@ impl<'a> Deadline<'a> {
     }
 }
 
+/// Looks again and again until something is there; none once it is looked for no longer.
+pub(crate) fn look_until<T>(
+    every: Duration,
+    mut look: impl FnMut() -> Option<T>,
+    goes_on: impl Fn() -> bool,
+) -> Option<T> {
+    loop {
+        let found = look();
+        if found.is_some() || !goes_on() {
+            return found;
+        }
+        std::thread::sleep(every);
+    }
+}
+
 /// A connection on which nothing is waited for beyond a moment: what drips for ever must not keep anybody waiting.
 pub(crate) struct Until<'a> {
     stream: TcpStream,

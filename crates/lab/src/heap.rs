@@ -11,6 +11,7 @@ use observe::{JvmCollections, ProcSource, go_heap, jvm_collections, jvm_heap};
 use reaper::{Ended, Question, ask};
 
 use crate::client::{Answer, Client, Probe};
+use crate::inspector::Inspector;
 use crate::launch::Running;
 use crate::tls::Place;
 
@@ -30,8 +31,9 @@ const GO_HEAP: &str = "/debug/pprof/heap?gc=1&debug=1";
 const COUNTERS: &str = "PerfCounter.print";
 const HISTOGRAM: &str = "GC.class_histogram";
 
-/// The name of the program that is a JVM.
+/// The names of the programs that are a JVM, and a Node.
 const JAVA: &str = "java";
+const NODE: &str = "node";
 
 /// Who counts a target's heap; none where nobody does.
 pub(crate) struct HeapCounter<'a> {
@@ -46,38 +48,38 @@ enum By {
     Jvm { pid: u32, jcmd: PathBuf, before: Option<JvmCollections> },
     /// Where Go tells.
     Go(SocketAddr),
+    /// Over which V8 tells.
+    Node(Box<Inspector>),
 }
 
 /// Whether one of a target's processes is a JVM.
 pub(crate) fn has_jvm(running: &dyn Running) -> bool {
-    jvm(running).is_some()
+    serving(running, JAVA).is_some()
 }
 
-fn jvm(running: &dyn Running) -> Option<(u32, PathBuf)> {
+/// The process that is such a program and serves.
+fn serving(running: &dyn Running, name: &str) -> Option<(u32, PathBuf)> {
     let proc = ProcSource::default();
     let all = observe::programs(running.family()?.root_pid, &proc).into_iter();
-    let mut all = all.filter(|(_, program)| program.file_name().is_some_and(|name| name == JAVA));
+    let mut all = all.filter(|(_, program)| program.file_name().is_some_and(|of| of == name));
     // What builds or starts a server may be one, too: that which listens is the last of those below which something does.
     let port = running.address().port();
     let listens = |pid: u32| observe::listening(pid, &proc).iter().any(|at| at.port() == port);
     all.clone().rfind(|(pid, _)| listens(*pid)).or_else(|| all.next())
 }
 
+/// The Node that serves alone: of a primary with workers, which has none of their heaps, and of workers, none speaks for all.
+fn node(running: &dyn Running) -> Option<u32> {
+    let (pid, _) = serving(running, NODE)?;
+    let beneath = observe::programs(pid, &ProcSource::default()).into_iter();
+    let nodes = beneath.filter(|(_, program)| program.file_name().is_some_and(|of| of == NODE)).count();
+    (nodes == 1).then_some(pid)
+}
+
 impl<'a> HeapCounter<'a> {
-    /// Finds who counts. `executable` is the running one, under whose reaper `jcmd` runs.
-    pub(crate) fn of(running: &dyn Running, executable: &'a Path) -> Self {
-        let by =
-            match jvm(running) {
-                Some((pid, java)) => Some(java.with_file_name("jcmd"))
-                    .filter(|jcmd| jcmd.is_file())
-                    .map(|jcmd| By::Jvm { pid, jcmd, before: None }),
-                None if running.family().is_none() || running.tls().is_some() => None,
-                None => {
-                    let places = running.admin_address().into_iter().chain([running.address()]);
-                    places.into_iter().find(|at| ask_go(*at, FIRST_PATIENCE).is_some()).map(By::Go)
-                }
-            };
-        Self { executable, by, patience: PATIENCE }
+    /// Finds who counts; `inspect` is whether a Node may be made to. `executable` is the running one, under whose reaper `jcmd` runs.
+    pub(crate) fn of(running: &dyn Running, inspect: bool, executable: &'a Path) -> Self {
+        Self { executable, by: By::of(running, inspect), patience: PATIENCE }
     }
 
     /// What is alive now, and how often the target collected since the count before; none where it does not say.
@@ -91,6 +93,7 @@ impl<'a> HeapCounter<'a> {
         let within = self.patience;
         match self.by.as_mut()? {
             By::Go(at) => ask_go(*at, within),
+            By::Node(inspector) => inspector.count(within),
             By::Jvm { pid, jcmd, before } => {
                 let ask = |what| run(self.executable, jcmd, *pid, what, (within, stop));
                 let now = ask(COUNTERS).as_deref().and_then(jvm_collections);
@@ -100,6 +103,24 @@ impl<'a> HeapCounter<'a> {
                 counted.map(|heap| LiveHeap { collections, ..heap })
             }
         }
+    }
+}
+
+impl By {
+    fn of(running: &dyn Running, inspect: bool) -> Option<Self> {
+        if let Some((pid, java)) = serving(running, JAVA) {
+            let jcmd = java.with_file_name("jcmd");
+            return jcmd.is_file().then(|| By::Jvm { pid, jcmd, before: None });
+        }
+        running.family()?;
+        if let Some(pid) = node(running).filter(|_| inspect) {
+            return Inspector::open(pid, (FIRST_PATIENCE, MOST_BYTES)).map(|it| By::Node(Box::new(it)));
+        }
+        if running.tls().is_some() {
+            return None;
+        }
+        let mut places = running.admin_address().into_iter().chain([running.address()]);
+        places.find(|at| ask_go(*at, FIRST_PATIENCE).is_some()).map(By::Go)
     }
 }
 

@@ -18,6 +18,7 @@ mod furnish;
 mod heap;
 mod held;
 mod hint;
+mod inspector;
 mod lacking;
 mod launch;
 mod named;

@@ -102,8 +102,8 @@ pub(crate) fn run_launch(
     let mut waiting = |seen| tell(LaunchEvent::Waiting(first.levels.target(), seen));
     match launch(plan, first, tools, output, stop, &mut waiting) {
         Ok((running, backend)) => {
-            let is_counted = plan.soak.is_some() && first_spec.block > 0;
-            let heap = is_counted.then(|| HeapCounter::of(&*running, &tools.perf.executable));
+            let soak = plan.soak.as_ref().filter(|_| first_spec.block > 0);
+            let heap = soak.map(|soak| HeapCounter::of(&*running, soak.inspect, &tools.perf.executable));
             let mut rungs = Rungs { plan, tools, running, backend, heap, began, at_rest: None };
             let loaded = rungs.load_all(specs, stop, tell, &mut made);
             if let Some(folder) = rungs.running.stop() {

@@ -11,6 +11,8 @@ kinds! {
         Jvm = "jvm",
         /// A Go runtime, after a collection (`/debug/pprof/heap?gc=1`).
         Go = "go",
+        /// V8 in a Node, over its inspector, after a collection.
+        Node = "node",
     }
 }
 
@@ -22,7 +24,7 @@ pub struct LiveHeap {
     /// Bytes of all of it.
     pub bytes: u64,
     /// The kinds that have most of it, the largest first: classes of a JVM; of Go the functions that allocated it, whose figures are from a
-    /// sample.
+    /// sample; of Node the same of what was allocated since the first count.
     pub kinds: Vec<HeapKind>,
     /// Collections since the count before, those that were asked for left out; none where nobody tells, and of the first count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,8 +38,9 @@ pub struct HeapKind {
     pub name: String,
     /// Bytes.
     pub bytes: u64,
-    /// Objects.
-    pub objects: u64,
+    /// Objects; none where the runtime counts bytes alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objects: Option<u64>,
 }
 
 /// Collections between two counts of a heap.

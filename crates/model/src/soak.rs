@@ -20,6 +20,9 @@ pub struct SoakPlan {
     pub share: f64,
     /// What may not be exceeded.
     pub rules: Vec<Rule>,
+    /// Whether a Node is made to open its inspector, so that its heap can be counted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inspect: bool,
 }
 
 kinds! {
@@ -149,8 +152,9 @@ pub struct Grower {
     pub name: String,
     /// Bytes that it grew by.
     pub bytes: f64,
-    /// Objects.
-    pub objects: f64,
+    /// Objects; none where the runtime counts bytes alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objects: Option<f64>,
     /// Its share of all that the heap grew by, 0 to 1; above that where others shrank.
     pub share: f64,
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::{Collections, HeapCountedBy, HeapKind, LiveHeap};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 /// Kinds that are kept: what grows is among the largest sooner or later.
 const KEPT_KINDS: usize = 40;
@@ -61,7 +63,7 @@ pub fn jvm_heap(text: &str) -> Option<LiveHeap> {
             }
             (Some(rank), Some(objects), Some(bytes), Some(class)) if rank.ends_with(':') => {
                 let (Ok(objects), Ok(bytes)) = (objects.parse(), bytes.parse()) else { continue };
-                kinds.push(HeapKind { name: class_name(class), bytes, objects });
+                kinds.push(HeapKind { name: class_name(class), bytes, objects: Some(objects) });
             }
             _ => {}
         }
@@ -91,9 +93,101 @@ pub fn go_heap(text: &str) -> Option<LiveHeap> {
     let kind = |(name, (objects, bytes)): (String, (f64, f64))| HeapKind {
         name,
         bytes: bytes as u64,
-        objects: objects as u64,
+        objects: Some(objects as u64),
     };
     Some(live(HeapCountedBy::Go, bytes, by_function.into_iter().map(kind).collect()))
+}
+
+/// Where a function is, as V8 says it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CallFrame {
+    function_name: String,
+    url: String,
+    line_number: i64,
+}
+
+impl CallFrame {
+    /// Whether it is of the program itself: what Node and V8 bring along allocates for somebody.
+    fn is_own(&self) -> bool {
+        !self.url.is_empty() && !self.url.starts_with("node:")
+    }
+
+    /// `remember (app.js:12)`.
+    fn name(&self) -> String {
+        let function = if self.function_name.is_empty() { "(anonymous)" } else { &self.function_name };
+        match self.url.rsplit('/').next() {
+            Some(file) if !file.is_empty() => {
+                cut(&format!("{function} ({file}:{})", self.line_number.saturating_add(1)))
+            }
+            _ => cut(function),
+        }
+    }
+}
+
+/// What V8 says of the objects that it sampled and that are alive (`HeapProfiler.getSamplingProfile`), beside how many bytes there are in all: a tree of
+/// functions with what each allocated, already as many as the sample stands for. It counts for the nearest function of the program itself. The
+/// tree is read without being built, for its depth is the target's choice.
+pub fn node_heap(bytes: u64, profile: &str) -> LiveHeap {
+    let mut by_function = BTreeMap::<String, f64>::new();
+    // The functions above, each with how deep its object lies, and the place of the nearest of the program itself.
+    let mut above: Vec<(usize, CallFrame, Option<usize>)> = Vec::new();
+    let (text, mut depth, mut at) = (profile.as_bytes(), 0_usize, 0);
+    while let Some(byte) = text.get(at) {
+        at += 1;
+        match byte {
+            b'{' => depth += 1,
+            b'}' => {
+                while above.pop_if(|(of, ..)| *of >= depth).is_some() {}
+                depth = depth.saturating_sub(1);
+            }
+            b'"' => {
+                let end = string_end(text, at);
+                let key = text.get(at..end).unwrap_or_default();
+                at = end + 1;
+                if text.get(at) != Some(&b':') {
+                    continue;
+                }
+                if key == b"callFrame" {
+                    if let Some((frame, length)) = value::<CallFrame>(profile, at + 1) {
+                        let before = above.last().and_then(|(.., nearest)| *nearest);
+                        let nearest = if frame.is_own() { Some(above.len()) } else { before };
+                        above.push((depth, frame, nearest));
+                        at += 1 + length;
+                    }
+                } else if key == b"selfSize"
+                    && let Some((size, _)) = value::<f64>(profile, at + 1)
+                    && let Some((_, own, nearest)) = above.last().filter(|(of, ..)| *of == depth && size > 0.0)
+                {
+                    let counts_for = nearest.and_then(|place| above.get(place)).map_or(own, |(_, frame, _)| frame);
+                    *by_function.entry(counts_for.name()).or_default() += size;
+                }
+            }
+            _ => {}
+        }
+    }
+    let kind = |(name, bytes): (String, f64)| HeapKind { name, bytes: bytes as u64, objects: None };
+    live(HeapCountedBy::Node, bytes, by_function.into_iter().map(kind).collect())
+}
+
+/// Where a string ends that begins here: at its quotation mark, or with the text.
+fn string_end(text: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => return at,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
+
+/// The value that begins here, and how long it is; none where it is of another kind.
+fn value<T: DeserializeOwned>(text: &str, from: usize) -> Option<(T, usize)> {
+    let mut values = serde_json::Deserializer::from_str(text.get(from..)?).into_iter::<T>();
+    let found = values.next()?.ok()?;
+    Some((found, values.byte_offset()))
 }
 
 /// Objects and bytes that a line `objects: bytes [..] @ ..` stands for.
@@ -153,7 +247,7 @@ mod tests {
                     Total         20107       10562600\n";
         let heap = jvm_heap(text).unwrap();
         assert_eq!((heap.bytes, heap.kinds.len()), (10_562_600, 3));
-        assert_eq!(heap.kinds[0], HeapKind { name: "byte[]".to_owned(), bytes: 10_560_000, objects: 20_000 });
+        assert_eq!(heap.kinds[0], HeapKind { name: "byte[]".to_owned(), bytes: 10_560_000, objects: Some(20_000) });
         assert_eq!(heap.kinds[2].name, "java.lang.Object[]");
         assert_eq!(jvm_heap("4242:\nNo such process\n"), None);
     }
@@ -189,9 +283,44 @@ mod tests {
         // 1 MiB at a rate of 512 KiB: 1 ÷ (1 - e⁻²).
         assert_eq!(of("main.keep").bytes, (2_097_152.0 / (1.0 - (-2.0_f64).exp())) as u64);
         // An object of 512 bytes is one of 1,024 that were not sampled, or so.
-        assert!((1_024..=1_025).contains(&of("net/http.(*conn).serve").objects), "{heap:?}");
+        assert!(matches!(of("net/http.(*conn).serve").objects, Some(1_024..=1_025)), "{heap:?}");
         for hostile in ["", "heap profile: ", "heap profile: 1: 1 [1: 1] @ heap/x", "<html>404</html>"] {
             assert_eq!(go_heap(hostile), None);
+        }
+    }
+
+    fn frame(name: &str, url: &str, size: u32, children: &str) -> String {
+        let frame =
+            format!(r#"{{"functionName":"{name}","scriptId":"8","url":"{url}","lineNumber":11,"columnNumber":2}}"#);
+        format!(r#"{{"callFrame":{frame},"selfSize":{size},"id":1,"children":[{children}]}}"#)
+    }
+
+    #[test]
+    fn a_sample_of_v8_counts_for_the_functions_of_the_program() {
+        let helped =
+            frame("remember", "/srv/app.js", 400, &frame("from", "node:buffer", 500, &frame("repeat", "", 600, "")));
+        let beside = [frame("\\\"selfSize\\\":{", "", 7, ""), frame("", "file:///srv/b.js", 30, "")].join(",");
+        let head = frame("(root)", "", 0, &[helped, beside].join(","));
+        let heap = node_heap(
+            9_000,
+            &format!(r#"{{"id":3,"result":{{"profile":{{"head":{head},"samples":[{{"size":5}}]}}}}}}"#),
+        );
+        assert_eq!((heap.by, heap.bytes), (HeapCountedBy::Node, 9_000));
+        let kinds: Vec<(&str, u64)> = heap.kinds.iter().map(|kind| (kind.name.as_str(), kind.bytes)).collect();
+        let expected = [("remember (app.js:12)", 1_500), ("(anonymous) (b.js:12)", 30), ("\"selfSize\":{", 7)];
+        assert_eq!(kinds, expected);
+    }
+
+    #[test]
+    fn a_tree_of_any_depth_and_what_is_none_is_read_to_its_end() {
+        let one = frame("f", "/srv/a.js", 1, "|");
+        let (begin, end) = one.split_once('|').unwrap();
+        let deep = [begin.repeat(50_000), end.repeat(50_000)].concat();
+        assert_eq!(node_heap(1, &deep).kinds[0].bytes, 50_000);
+        for broken in
+            ["", "{", "\"", "{\"callFrame\":", "{\"callFrame\":{\"functionName\":1}", "}}}{\"selfSize\":3}", "\"\\"]
+        {
+            assert_eq!(node_heap(1, broken).kinds, []);
         }
     }
 }

@@ -30,7 +30,7 @@ mod testing;
 mod tree;
 
 pub use csv::{CSV_HEADER, csv_rows};
-pub use heap::{JvmCollections, go_heap, jvm_collections, jvm_heap};
+pub use heap::{JvmCollections, go_heap, jvm_collections, jvm_heap, node_heap};
 pub use observer::Observer;
 pub use perf::read_perf_script;
 pub use proc_source::ProcSource;
@@ -55,6 +55,14 @@ pub fn parent_of_the_dead(pid: u32, proc: &ProcSource) -> Option<u32> {
     let stat = std::fs::read(proc.root.join(pid.to_string()).join("stat")).ok()?;
     let stat = parse::process_stat(&stat)?;
     (stat.zombie && stat.threads <= 1).then_some(stat.parent)
+}
+
+/// Whether a process has a handler for a signal, by its number: without one, most signals end it.
+pub fn handles_signal(pid: u32, signal: i32, proc: &ProcSource) -> bool {
+    let status = std::fs::read_to_string(proc.root.join(pid.to_string()).join("status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    (1..=64).contains(&signal) && caught >> (signal - 1) & 1 == 1
 }
 
 /// The programs that run of a process and what it started, each with its process; those that may not be looked at are left out.

@@ -197,8 +197,9 @@ fn amount(of: Kept, value: f64) -> String {
 /// A class or a function of which a heap has more.
 pub(crate) fn grower(grower: &Grower) -> String {
     let share = percent(grower.share.min(1.0));
-    let objects = counted(grower.objects.max(0.0) as u64, "object", "objects");
-    format!("{}: {} more in {objects}, {share} of the growth", grower.name, bytes(grower.bytes))
+    let within = |objects: f64| format!(" in {}", counted(objects.max(0.0) as u64, "object", "objects"));
+    let objects = grower.objects.map_or(String::new(), within);
+    format!("{}: {} more{objects}, {share} of the growth", grower.name, bytes(grower.bytes))
 }
 
 /// How long replies took at first and at last.

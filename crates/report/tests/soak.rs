@@ -75,8 +75,8 @@ fn leaking() -> Soak {
             trend(Kept::Unclosed, TrendVerdict::LevelledOff, None),
         ],
         growers: vec![
-            Grower { name: "byte[]".to_owned(), bytes: 82e6, objects: 160_000.0, share: 0.97 },
-            Grower { name: "java.lang.Object[]".to_owned(), bytes: 1.1e6, objects: 0.0, share: 0.013 },
+            Grower { name: "byte[]".to_owned(), bytes: 82e6, objects: Some(160_000.0), share: 0.97 },
+            Grower { name: "java.lang.Object[]".to_owned(), bytes: 1.1e6, objects: None, share: 0.013 },
         ],
         latencies: vec![course(Metric::P50, 1.01), course(Metric::P99, 1.4)],
         rules: vec![

@@ -10,6 +10,7 @@ Examples:
   bourdon soak --run 'java -jar app.jar --port=$PORT' --for 4h -R 500
   bourdon soak go-gin --share 0.3 --rule failed=1% --rule established=200
   bourdon soak --run './server $PORT' --for 10m --gate
+  bourdon soak --run 'node server.js' --inspect
 
 Two fifths of the time the server is under load, then for a fifth it is hardly
 asked, then the load comes once more. After each of some dozens of cycles its
@@ -20,7 +21,8 @@ far.
 
 The heap is counted where the runtime does so: a JVM beside whose java a jcmd lies
 (by a histogram of its classes, which makes it collect), and Go with
-net/http/pprof (/debug/pprof/heap, for which every other server is asked once). Of
+net/http/pprof (/debug/pprof/heap, for which every other server is asked once); with
+--inspect also a Node (V8, by a sample of what is allocated from the first count on). Of
 others memory stands for it: half an hour and more tells what a collector takes
 from what is kept, and a cache that fills from a leak.
 
@@ -61,6 +63,11 @@ pub(crate) struct SoakArgs {
     /// What may not be exceeded, NAME=MOST; may be repeated
     #[arg(long = "rule", value_name = "NAME=MOST", value_parser = rule)]
     pub(crate) rules: Vec<Rule>,
+
+    /// Count the heap of a Node, over its inspector: until the soak ends, whoever is on this machine can reach that on a port of 127.0.0.1,
+    /// and run code in the server with it
+    #[arg(long)]
+    pub(crate) inspect: bool,
 
     /// Exit with 1 when anything grows, replies became slower, or any rule was broken
     #[arg(long)]

@@ -122,7 +122,7 @@ fn growers(cycles: &[Cycle<'_>], trends: &[KeptTrend]) -> Vec<Grower> {
         let before = first.kinds.iter().find(|before| before.name == kind.name);
         let by = |now: u64, before: Option<u64>| now as f64 - before.unwrap_or(0) as f64;
         let bytes = by(kind.bytes, before.map(|it| it.bytes));
-        let objects = by(kind.objects, before.map(|it| it.objects));
+        let objects = kind.objects.map(|now| by(now, before.and_then(|it| it.objects)));
         Grower { name: kind.name.clone(), bytes, objects, share: bytes / whole }
     };
     let mut all: Vec<Grower> =

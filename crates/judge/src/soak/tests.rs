@@ -60,7 +60,7 @@ fn found(server: &Server, most_cycles: usize) -> Soak {
 fn found_with(server: &Server, most_cycles: usize, seed: u64) -> Soak {
     let mut draft = Session::new().delayed("a", 32, 5, 1_000.0).blocks(1).draft();
     let rules = vec![Rule { of: Ruled::Failed, most: 0.05 }, Rule { of: Ruled::Cpu, most: 0.9 }];
-    draft.soak = Some(SoakPlan { for_s: 3_600.0, rate_per_s: None, share: 0.5, rules });
+    draft.soak = Some(SoakPlan { for_s: 3_600.0, rate_per_s: None, share: 0.5, rules, inspect: false });
     let mut plan = draft.resolve().unwrap();
     let (mut planner, mut trials) = (SoakPlanner::new(&plan), Vec::<TrialRecord>::new());
     let mut rng = fastrand::Rng::with_seed(seed);
@@ -115,7 +115,7 @@ impl Server {
         let kept = self.keeps_bytes * asked.min(self.of_the_first) + self.grows_per_s * at_s;
         let memory_bytes = (AT_REST_BYTES + kept + self.noise_bytes * normal(rng)).max(0.0) as u64;
         let heap_bytes = 5_000_000 + if self.heap_grows { kept as u64 } else { 0 };
-        let kind = |name: &str, bytes| HeapKind { name: name.to_owned(), bytes, objects: bytes / 64 };
+        let kind = |name: &str, bytes| HeapKind { name: name.to_owned(), bytes, objects: Some(bytes / 64) };
         let heap = LiveHeap {
             by: HeapCountedBy::Jvm,
             bytes: heap_bytes,
@@ -252,7 +252,8 @@ fn few_cycles_say_nothing_of_latencies() {
 #[test]
 fn a_server_that_ends_is_told_with_its_last_words() {
     let mut draft = Session::new().delayed("a", 32, 5, 1_000.0).blocks(1).draft();
-    draft.soak = Some(SoakPlan { for_s: 3_600.0, rate_per_s: Some(100.0), share: 0.5, rules: Vec::new() });
+    draft.soak =
+        Some(SoakPlan { for_s: 3_600.0, rate_per_s: Some(100.0), share: 0.5, rules: Vec::new(), inspect: false });
     let plan = draft.resolve().unwrap();
     let mut record = Session::new().delayed("a", 32, 5, 100.0).noise(0.0).blocks(1).records()[0].clone();
     record.block = 1;
