@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
-use crate::{Environment, Experiment, Measured, Metric, Mix, Suspect, Tls, Trying, WhyFailed};
+use crate::{Environment, Experiment, LatencySummary, Measured, Metric, Mix, Silence, Suspect, Tls, Trying, WhyFailed};
 
 /// Schema number of the document of a diagnosis.
 pub const DIAGNOSIS_SCHEMA: &str = "bourdon.diagnosis/1";
@@ -388,6 +388,12 @@ pub struct Tried {
     pub service_us: Option<f64>,
     /// The slowest one, in µs, from when it was to be sent.
     pub slowest_us: Option<f64>,
+    /// How long requests took: those of a rate from when they were to be sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_us: Option<LatencySummary>,
+    /// When it answered nothing, and no fault of the generator's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stalls: Vec<Silence>,
     /// CPUs that the server used.
     pub cpus_used: Option<f64>,
     /// CPUs that others, or the hypervisor, took meanwhile.

@@ -3,16 +3,23 @@ use model::Diagnosis;
 use crate::diagnosis_table;
 use crate::diagnosis_words as say;
 use crate::markdown::{bullets, escape, line};
+use crate::picture::{Illustrations, Subject};
 use crate::suspect_words;
 
 /// A diagnosis as GitHub Markdown.
 pub fn diagnosis_markdown(diagnosis: &Diagnosis) -> String {
+    illustrated(diagnosis, Illustrations::default())
+}
+
+/// The same with the picture of each finding, whose file is named.
+pub(crate) fn illustrated(diagnosis: &Diagnosis, illustrations: Illustrations<'_>) -> String {
     let mut parts =
         vec![format!("### {}", escape(&diagnosis.question)), format!("**{}**", escape(&say::answer(diagnosis).1))];
-    for found in &diagnosis.findings {
+    for (at, found) in diagnosis.findings.iter().enumerate() {
         parts.push(format!("#### {}", escape(&say::title(&found.fault))));
         let of = say::parts(diagnosis, found).into_iter();
         parts.push(bullets(of.map(|(label, text)| format!("**{label}:** {}", escape(&text)))));
+        parts.extend(illustrations.of(Subject::Finding(at)));
     }
     for (title, all) in [
         ("Odd, and not explained", diagnosis.unexplained.iter().map(suspect_words::unexplained).collect::<Vec<_>>()),

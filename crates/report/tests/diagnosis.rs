@@ -93,6 +93,8 @@ fn every() -> Diagnosis {
         requests_per_s: Some(70.0),
         service_us: Some(100_000.0),
         slowest_us: Some(120_000.0),
+        latency_us: None,
+        stalls: Vec::new(),
         cpus_used: Some(0.02),
         unserved: Some(3),
         failed: Some(0.0),

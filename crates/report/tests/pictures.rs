@@ -4,6 +4,8 @@
 
 #[path = "pictures/drawn.rs"]
 mod drawn;
+#[path = "pictures/found.rs"]
+mod found;
 #[path = "pictures/places.rs"]
 mod places;
 #[path = "pictures/steadiness.rs"]

@@ -346,6 +346,8 @@ fn tried(reading: &Reading<'_>) -> Tried {
         requests_per_s: is_measured.then(|| reading.per_s()),
         service_us: reading.service_s().map(|s| s * 1e6),
         slowest_us: reading.slowest_s().map(|s| s * 1e6),
+        latency_us: reading.latencies_us().cloned(),
+        stalls: reading.stalls().into_iter().copied().collect(),
         cpus_used: reading.cpus_used(),
         cpus_taken: reading.record.observation.is_some().then(|| reading.cpus_taken()),
         unserved: (is_measured && !reading.cell.load.model.has_schedule()).then(|| reading.unserved()),

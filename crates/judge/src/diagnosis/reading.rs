@@ -1,6 +1,8 @@
 //! What one experiment showed.
 
-use model::{CellPlan, Experiment, Metric, Observation, Silence, Suspect, Suspicion, TrialRecord, Trying};
+use model::{
+    CellPlan, Experiment, LatencySummary, Metric, Observation, Silence, Suspect, Suspicion, TrialRecord, Trying,
+};
 
 use crate::{silence, suspicion};
 
@@ -69,9 +71,13 @@ impl<'a> Reading<'a> {
 
     /// The slowest reply, in seconds, from when it was to be sent.
     pub(super) fn slowest_s(&self) -> Option<f64> {
+        Some(self.latencies_us()?.max? / 1e6)
+    }
+
+    /// How long requests took, from when they were to be sent.
+    pub(super) fn latencies_us(&self) -> Option<&'a LatencySummary> {
         let latencies = &self.measured()?.latency_us;
-        let felt = latencies.response.as_ref().or(latencies.total.as_ref()).or(latencies.service.as_ref())?;
-        Some(felt.max? / 1e6)
+        latencies.response.as_ref().or(latencies.total.as_ref()).or(latencies.service.as_ref())
     }
 
     /// How long its window was, in seconds.

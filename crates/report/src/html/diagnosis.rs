@@ -1,13 +1,14 @@
 use maud::{Markup, html};
 use model::{Diagnosed, Diagnosis, Sureness};
 
-use super::{class, frame, list, table, text};
+use super::{beside, class, frame, list, table, text};
 use crate::diagnosis_table;
 use crate::diagnosis_words as say;
+use crate::picture::{Picture, Subject};
 use crate::suspect_words;
 
 /// The page of a diagnosis, in the order of the terminal's.
-pub(super) fn page(diagnosis: &Diagnosis, index: Option<&str>) -> String {
+pub(super) fn page(diagnosis: &Diagnosis, pictures: &[Picture], index: Option<&str>) -> String {
     let (header, rows) = diagnosis_table::table(diagnosis);
     let (tint, answer) = say::answer(diagnosis);
     let content = html! {
@@ -17,7 +18,13 @@ pub(super) fn page(diagnosis: &Diagnosis, index: Option<&str>) -> String {
             p.dim { (text(&say::header(diagnosis).join(" · "))) }
         }
         @if !diagnosis.findings.is_empty() {
-            section #findings { h2 { "Findings" } @for found in &diagnosis.findings { (finding(diagnosis, found)) } }
+            section #findings {
+                h2 { "Findings" }
+                @for (at, found) in diagnosis.findings.iter().enumerate() {
+                    (finding(diagnosis, found))
+                    (beside(pictures, Subject::Finding(at)))
+                }
+            }
         }
         @if !diagnosis.tried.is_empty() {
             section #figures { h2 { "Experiments" } (table("Every experiment, in the order in which they were made", &header, &rows, 1)) }

@@ -38,7 +38,7 @@ fn page_with(judged: &Judged, timelines: &[Timeline], index: Option<&str>) -> St
     match judged {
         Judged::Run(analysis) => run::page(analysis, &pictures, timelines, index),
         Judged::Comparison(analysis) => comparison::page(analysis, &pictures, timelines, index),
-        Judged::Diagnosis(diagnosis) => diagnosis::page(diagnosis, index),
+        Judged::Diagnosis(diagnosis) => diagnosis::page(diagnosis, &pictures, index),
         Judged::Soak(soak) => soak::page(soak, &pictures, index),
     }
 }

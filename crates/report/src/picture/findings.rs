@@ -61,7 +61,7 @@ pub(super) fn draw(analysis: &Analysis, finding: &Finding) -> Option<Drawn> {
 }
 
 /// The numbers of connections that were tried, or where these are many round ones.
-fn columns(slots: &[f64], x: &Scale) -> Vec<f64> {
+pub(super) fn columns(slots: &[f64], x: &Scale) -> Vec<f64> {
     let mut tried = slots.to_vec();
     tried.sort_by(f64::total_cmp);
     tried.dedup();

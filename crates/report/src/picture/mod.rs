@@ -10,6 +10,7 @@ pub(crate) mod chosen;
 mod claims;
 mod findings;
 pub(crate) mod flame;
+mod found;
 mod latency;
 pub(crate) mod launches;
 mod mark;
@@ -30,7 +31,7 @@ mod theme;
 mod trials;
 mod values;
 
-use model::{Analysis, CompareAnalysis, Judged, Shift};
+use model::{Analysis, CompareAnalysis, Diagnosis, Judged, Shift};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::asker::Asker;
@@ -117,7 +118,7 @@ pub fn pictures(judged: &Judged) -> Vec<Picture> {
         Judged::Run(analysis) => of_run(analysis),
         Judged::Comparison(analysis) => of_comparison(analysis),
         Judged::Soak(of) => soak::draw(of).map(|drawn| picture(Subject::Tables, "soak", drawn)).into_iter().collect(),
-        Judged::Diagnosis(_) => Vec::new(),
+        Judged::Diagnosis(of) => of_diagnosis(of),
     }
 }
 
@@ -151,6 +152,11 @@ fn of_run(analysis: &Analysis) -> Vec<Picture> {
         all.extend(findings::draw(analysis, finding).map(|drawn| picture(Subject::Finding(at), "finding", drawn)));
     }
     all
+}
+
+fn of_diagnosis(diagnosis: &Diagnosis) -> Vec<Picture> {
+    let drawn = |(at, found)| Some(picture(Subject::Finding(at), "finding", found::draw(diagnosis, found)?));
+    diagnosis.findings.iter().enumerate().filter_map(drawn).collect()
 }
 
 fn of_comparison(analysis: &CompareAnalysis) -> Vec<Picture> {
