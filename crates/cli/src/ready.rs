@@ -169,7 +169,7 @@ pub(crate) fn reserve_together(plan: &Draft) -> Result<(), Failure> {
 }
 
 /// Where this machine does not let all of them be open, each target has its launches alone.
-fn together_or_alone(plan: &mut Draft) {
+pub(crate) fn together_or_alone(plan: &mut Draft) {
     let with_twin = Draft { twin: Some(0), ..plan.clone() };
     if reserve_together(&with_twin).is_err() {
         say(

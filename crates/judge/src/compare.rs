@@ -43,7 +43,7 @@ pub struct Run<'a> {
 pub struct Terms<'a> {
     /// Half width of the band in which the two count as the same, as a share.
     pub margin: f64,
-    /// By how much, as a share, the machine may have been slower or faster for the one than for the other.
+    /// By how much, as a share, the machine may have been slower for the one than for the other.
     pub drift: f64,
     /// How much worse the new one may be.
     pub gates: &'a [Gate],
@@ -78,13 +78,18 @@ pub fn one_server(plan: &Draft) -> Option<SameServer> {
     let is_elsewhere =
         |target: &Target| (target.launch.cwd.clone(), target.build.as_ref().map(|build| build.cwd.clone()));
     let same_files = files.0 == files.1 && (files.0.is_some() || is_elsewhere(old) == is_elsewhere(new));
+    (same_files && are_made_alike(old, new))
+        .then(|| files.0.map_or(SameServer::Command, |files| SameServer::Revision(files.clone())))
+}
+
+/// Whether two targets are built and launched by the same commands, wherever their files are.
+fn are_made_alike(old: &Target, new: &Target) -> bool {
     let made = |target: &Target| {
         let build = target.build.clone().map(|build| (build.run, build.env));
         let LaunchRecipe { run, env, .. } = target.launch.clone();
         (build, run, env, target.runtimes.clone(), target.settings.clone())
     };
-    (same_files && made(old) == made(new))
-        .then(|| files.0.map_or(SameServer::Command, |files| SameServer::Revision(files.clone())))
+    made(old) == made(new)
 }
 
 /// Two targets of one run, new against old, under every set of conditions that both have.
@@ -92,7 +97,10 @@ pub fn compare_targets(run: Run<'_>, old: &str, new: &str, gates: &[Gate]) -> Co
     let records = Records::new(run.plan, run.trials);
     let named =
         |group: &[usize], name: &str| group.iter().copied().find(|cell| run.plan.cells[*cell].levels.target() == name);
-    let alike = run.plan.comparison.as_ref().is_some_and(|asked| !asked.revisions.is_empty());
+    let are_revisions = run.plan.comparison.as_ref().is_some_and(|asked| !asked.revisions.is_empty());
+    // Launched by other commands two revisions may be two different servers: one worker and eight.
+    let both = run.plan.target(old).zip(run.plan.target(new));
+    let alike = are_revisions && both.is_some_and(|(old, new)| are_made_alike(old, new));
     let pairs: Vec<Pair> = run
         .plan
         .by_conditions()

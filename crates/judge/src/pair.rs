@@ -1,16 +1,18 @@
 //! Two cells held against each other by one metric: the change with its interval, and whether the machine alone could have
 //! made it. Comparisons, gates and ranks all ask here.
 
+mod busy;
+
 use std::collections::BTreeMap;
 
 use model::{Arm, Cell, ComparedCell, ComparisonVerdict, Metric, Scale, Unit, Withheld};
 
 use crate::cells;
-use crate::guard::{self, Doubt, End, MARKS, noise};
+use crate::guard::{self, Doubt, End, noise};
 use crate::launch::Launch;
 use crate::records::Records;
 use crate::statistics::{Interval, LogRatio, mean, p_of_equal_shares, paired, share_difference, unpaired};
-use crate::thresholds::{ALLOWED_FAILURES, CONFIDENCE, CONSISTENT_BLOCKS, LEAST_MEMORY_BYTES};
+use crate::thresholds::{ALLOWED_FAILURES, CONFIDENCE, LEAST_MEMORY_BYTES};
 
 /// Two cells that are held against each other.
 #[derive(Clone, Copy)]
@@ -22,7 +24,7 @@ pub(crate) struct Pair<'a> {
     /// Whether they are two revisions of one server, which a busy machine hits alike: it tells them apart by chance alone.
     pub(crate) alike: bool,
     pub(crate) margin: f64,
-    /// By how much, as a share, the machine may have been slower or faster for the one than for the other; 0 where both were measured in turn.
+    /// By how much, as a share, the machine may have been slower for the one than for the other; 0 where both were measured in turn.
     pub(crate) drift: f64,
     /// Whether there are pairs of other targets beside it, so that its place names its own.
     pub(crate) among_targets: bool,
@@ -73,6 +75,8 @@ struct Reading<'a> {
     launches: LaunchSelection,
     end: End,
     doubts: &'a [Doubt],
+    /// What is added to each value of the new one.
+    shift: f64,
 }
 
 impl Pair<'_> {
@@ -153,7 +157,8 @@ impl Pair<'_> {
     /// ln(new ÷ old), or new − old for shares, with its interval; none where too little was measured or there is no
     /// ratio.
     pub(crate) fn change(&self, metric: Metric, confidence: f64) -> Option<LogRatio> {
-        self.read(metric, Reading { launches: LaunchSelection::All, end: End::Least, doubts: &[] }, confidence)
+        let reading = Reading { launches: LaunchSelection::All, end: End::Least, doubts: &[], shift: 0.0 };
+        self.read(metric, reading, confidence)
     }
 
     /// The change by these launches as far as these doubts leave it open.
@@ -163,7 +168,17 @@ impl Pair<'_> {
         (launches, doubts): (LaunchSelection, &[Doubt]),
         confidence: f64,
     ) -> Option<LogRatio> {
-        let at = |end: End, doubts| self.read(metric, Reading { launches, end, doubts }, confidence);
+        self.shifted(metric, (launches, doubts, 0.0), confidence)
+    }
+
+    /// The same if each value of the new one were larger by so much.
+    fn shifted(
+        &self,
+        metric: Metric,
+        (launches, doubts, shift): (LaunchSelection, &[Doubt], f64),
+        confidence: f64,
+    ) -> Option<LogRatio> {
+        let at = |end: End, doubts| self.read(metric, Reading { launches, end, doubts, shift }, confidence);
         Some(at(End::Least, &[])?.spanning(at(End::Least, doubts), at(End::Most, doubts)))
     }
 
@@ -233,6 +248,7 @@ impl Pair<'_> {
             LaunchSelection::Evened(_) => noise::could_be_off_alone,
             _ => noise::could_be_off,
         };
+        let shift = if arm == Arm::New { reading.shift } else { 0.0 };
         let point = |launch: &Launch| {
             let block = launch.record.block;
             let seen = guard::point(records, (cell, block), metric, (reading.doubts, end))?;
@@ -245,7 +261,7 @@ impl Pair<'_> {
                 None => (reading.launches != LaunchSelection::Undisturbed).then_some((block, seen)),
             }
         };
-        records.launches(cell).filter_map(point).collect()
+        records.launches(cell).filter_map(point).map(|(block, value)| (block, value + shift)).collect()
     }
 
     /// A difference of shares over launches, no surer than so many requests can tell.
@@ -280,164 +296,8 @@ impl Pair<'_> {
 
     /// The change at either end of what these doubts leave open.
     pub(crate) fn ends(&self, metric: Metric, doubts: &[Doubt]) -> Option<(f64, f64)> {
-        let at = |end| self.read(metric, Reading { launches: LaunchSelection::All, end, doubts }, CONFIDENCE);
+        let at =
+            |end| self.read(metric, Reading { launches: LaunchSelection::All, end, doubts, shift: 0.0 }, CONFIDENCE);
         Some((at(End::Least)?.interval.estimate, at(End::Most)?.interval.estimate))
-    }
-
-    /// Whether a busy machine changes the metric.
-    pub(crate) fn suffers(&self, metric: Metric) -> bool {
-        [self.old, self.new].into_iter().any(|(records, cell)| noise::suffers(metric, &records.plan.cells[cell].load))
-    }
-
-    /// Whether what it suffers has a bound.
-    pub(crate) fn is_bounded(&self, metric: Metric) -> bool {
-        let (records, cell) = self.new;
-        let is_closed = !records.plan.cells[cell].load.model.has_schedule();
-        metric.scale() == Scale::Ratio && noise::is_bounded(metric, is_closed)
-    }
-
-    /// Why what a predicate finds of the figures may be the work of what disturbed the machine: it is not found with the rounds
-    /// that were left out for it; or not without the launches that it disturbed, nor with these as good as they could have been,
-    /// where that has a bound, of revisions in rotation without what fell on one of them alone; and that as far as doubts leave
-    /// open. Faster and slower may also be those of a limit, as a gate has it: by more than that much.
-    pub(crate) fn noise(
-        &self,
-        metric: Metric,
-        (verdict, limit): (ComparisonVerdict, f64),
-        confidence: f64,
-        holds: impl Fn(Option<LogRatio>) -> bool,
-    ) -> Option<Withheld> {
-        let could_be_better: &[Arm] = match verdict {
-            ComparisonVerdict::Slower => &[Arm::New],
-            ComparisonVerdict::Faster => &[Arm::Old],
-            ComparisonVerdict::Same => &[Arm::Old, Arm::New],
-            ComparisonVerdict::Inconclusive => return None,
-        };
-        let by = |launches: LaunchSelection| holds(self.within(metric, (launches, &MARKS), confidence));
-        if self.lacks_rounds() && !by(LaunchSelection::WithEveryRound) {
-            return Some(Withheld::Rounds);
-        }
-        let is_disturbed = |arm: Arm| {
-            let (records, cell) = self.side(arm);
-            records.valid(cell).any(|launch| launch.is_disturbed(metric))
-        };
-        // What only made the other one worse than it is takes nothing back.
-        let counts = |arm: &Arm| noise::goes_both_ways(metric) || could_be_better.contains(arm);
-        if !self.suffers(metric) || ![Arm::Old, Arm::New].into_iter().filter(counts).any(is_disturbed) {
-            return None;
-        }
-        let worse = could_be_better.iter().copied().next().filter(|_| could_be_better.len() == 1);
-        let whatever_they_lost = || could_be_better.iter().all(|arm| by(LaunchSelection::InFavourOf(*arm)));
-        let whatever_fell_on_one = || {
-            self.as_noise_may_have_it(metric).into_iter().all(|(launches, drawn)| {
-                let found = self.within(metric, (launches, &MARKS), confidence);
-                holds(found.map(|found| LogRatio { interval: drawn.of(found.interval), ..found }))
-            })
-        };
-        match self.is_bounded(metric) {
-            _ if by(LaunchSelection::Undisturbed) => None,
-            true if self.suffer_together(metric) => (!whatever_fell_on_one()).then_some(Withheld::Disturbed),
-            _ if worse.is_some_and(|worse| self.is_in_every_block(metric, (worse, limit), &holds)) => None,
-            true => (!whatever_they_lost()).then_some(Withheld::Disturbed),
-            false => Some(Withheld::Unbounded),
-        }
-    }
-
-    /// Whether it is that the two were measured at different times that takes back what a predicate finds: it is not found, too, if the machine
-    /// was so much slower or faster for the one than for the other.
-    pub(crate) fn another_time(
-        &self,
-        metric: Metric,
-        confidence: f64,
-        holds: impl Fn(Option<LogRatio>) -> bool,
-    ) -> Option<Withheld> {
-        let drift = self.drift_of(metric)?;
-        let found = self.within(metric, (LaunchSelection::All, &MARKS), confidence);
-        let holds_at = |by: f64| holds(found.map(|it| LogRatio { interval: it.interval.map(|at| at + by), ..it }));
-        (!holds_at(drift) || !holds_at(-drift)).then_some(Withheld::AnotherTime)
-    }
-
-    /// By how much, as a logarithm, the machine alone may have changed a ratio; none where it cannot have.
-    pub(crate) fn drift_of(&self, metric: Metric) -> Option<f64> {
-        let changes = self.drift > 0.0 && metric.scale() == Scale::Ratio && self.suffers(metric);
-        changes.then(|| self.drift.ln_1p())
-    }
-
-    /// Whether noise fell on both at once: two revisions of one server, between which the load went round. They start one
-    /// after the other.
-    fn suffer_together(&self, metric: Metric) -> bool {
-        !metric.is_before_load() && self.alike && self.paired && self.went_round()
-    }
-
-    /// Whether all launches of both lived beside others, and the load went round among them.
-    fn went_round(&self) -> bool {
-        let all = |(records, cell): (&Records, usize)| records.valid(cell).all(|launch| launch.rounds.is_some());
-        all(self.old) && all(self.new)
-    }
-
-    /// The readings between which a change lies whatever noise did, where that has a bound, each with by how much the ratio may have
-    /// been drawn to 1. Where it fell on one alone: that it cost either side all that it can have cost, or nothing. Where it fell
-    /// on both at once that counts for what only one had, and what both had may have been added to both.
-    pub(crate) fn as_noise_may_have_it(&self, metric: Metric) -> Vec<(LaunchSelection, Drawn)> {
-        let mut readings = vec![LaunchSelection::All];
-        if !self.suffer_together(metric) {
-            readings.extend([Arm::Old, Arm::New].map(LaunchSelection::InFavourOf));
-            return readings.into_iter().map(|launches| (launches, Drawn(1.0))).collect();
-        }
-        readings.push(LaunchSelection::Evened(Evened::Better));
-        if noise::goes_both_ways(metric) {
-            readings.push(LaunchSelection::Evened(Evened::Worse));
-        }
-        let off = |(records, cell): (&Records, usize)| {
-            let noisy = records.valid(cell).filter(|launch| launch.is_disturbed(metric));
-            noisy.filter_map(|launch| noise::could_be_off(launch, metric)).fold(0.0, f64::max)
-        };
-        let drawn = Drawn(f64::max(off(self.old), off(self.new)).exp());
-        readings.into_iter().map(|launches| (launches, drawn)).collect()
-    }
-
-    /// Whether rounds of a launch were left out.
-    fn lacks_rounds(&self) -> bool {
-        [self.old, self.new].into_iter().any(|(records, cell)| records.valid(cell).any(Launch::lacks_rounds))
-    }
-
-    /// Whether each of enough blocks by itself shows what a predicate finds of the figures, as far as doubts leave it open,
-    /// while what disturbed the machine fell on both servers: what falls on equals by chance does not do that. It refutes that
-    /// they are equals, and no more, for noise that outweighs both draws their ratio to 1. So each block must also show the one
-    /// to be worse at all, and by more than a limit only where noise multiplies a figure, as it does what has a bound: in a
-    /// queue a small difference becomes any.
-    fn is_in_every_block(
-        &self,
-        metric: Metric,
-        (worse, limit): (Arm, f64),
-        holds: impl Fn(Option<LogRatio>) -> bool,
-    ) -> bool {
-        let better = if worse == Arm::New { Arm::Old } else { Arm::New };
-        let [of_worse, of_better] = [worse, better].map(|arm| {
-            let (records, cell) = self.side(arm);
-            records.valid(cell).filter(|launch| launch.is_disturbed(metric)).map(noise::fell_on).sum::<f64>()
-        });
-        // Noise that comes with one of the two may be its own.
-        let comes_with_one =
-            2.0 * of_better < of_worse || (noise::goes_both_ways(metric) && 2.0 * of_worse < of_better);
-        if !self.alike || !self.paired || comes_with_one {
-            return false;
-        }
-        let rises = (worse == Arm::New) != metric.more_is_better();
-        let is_shown = |low: f64, high: f64| if rises { low > 0.0 } else { high < 0.0 };
-        if is_shown(limit, limit) && !self.is_bounded(metric) {
-            return false;
-        }
-        let at = |end| {
-            let reading = Reading { launches: LaunchSelection::All, end, doubts: &MARKS };
-            let [old, new] = [Arm::Old, Arm::New].map(|arm| self.points(arm, metric, reading));
-            new.iter().filter_map(|(block, value)| Some(value - old.get(block)?)).collect::<Vec<f64>>()
-        };
-        let (least, most) = (at(End::Least), at(End::Most));
-        let shows = |(low, high): (&f64, &f64)| {
-            let interval = Interval { estimate: (low + high) / 2.0, low: *low, high: *high };
-            is_shown(*low, *high) && holds(Some(LogRatio { interval, p: 0.0, blocks: least.len() }))
-        };
-        least.len() >= CONSISTENT_BLOCKS && least.iter().zip(&most).all(shows)
     }
 }

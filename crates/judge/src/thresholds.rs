@@ -146,6 +146,11 @@ pub const NOISY_STEAL: f64 = 0.02;
 /// for the kernel's own threads and interrupts, which the load causes, count as others.
 pub const NOISY_OTHERS: f64 = 0.10;
 
+/// How far from what they were alone launches in slices may have been for what others used evenly, as a logarithm and a mean over launches, from
+/// which on that may have cost one of two different programs more. On a quiet machine of two CPUs it was 0.8 to 1 % (28 November 2026, with an editor
+/// and short scripts); a choice, as that for steal.
+pub const UNEVEN: f64 = 0.02;
+
 /// Most of its CPUs that a disturbed target is taken to have lost. A choice: a launch that was left a tenth says nothing.
 pub const MOST_LOST: f64 = 0.9;
 
@@ -230,11 +235,11 @@ pub const WAITING_RATIO_OPEN: f64 = 2.0;
 /// Half width of the band of what is the same, as a share, where launches are alone, or were recorded, unless somebody asks for another.
 pub const MARGIN: f64 = 0.05;
 
-/// By how much, as a share, a machine may have changed between two times at which nobody held the servers against each other, unless somebody
+/// By how much, as a share, a machine may have been slower at one of two times at which nobody held the servers against each other, unless somebody
 /// knows better. The shared machines on which this was built were a third slower in one hour than in another; within one half hour of
 /// theirs, equals measured for 90 s at two random times differ by up to 11 % in CPU time (`simulation/trace`), and where others used the
 /// machine, by more in what a clock on the wall shows.
-pub const DRIFT: f64 = 0.3;
+pub const DRIFT: f64 = 0.35;
 
 /// Two-sided confidence of the interval of that share, which must not hold none. Higher than elsewhere, for every launch is asked,
 /// and one false alarm sends its conditions to launches alone for the rest of the session.

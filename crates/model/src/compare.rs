@@ -41,7 +41,7 @@ pub struct CompareAnalysis {
     pub ended_in_vain: bool,
     /// Half width of the band in which the two count as the same, as a share.
     pub margin: f64,
-    /// By how much, as a share, the machine may have been slower or faster for the one than for the other: every verdict on a rate or a time
+    /// By how much, as a share, the machine may have been slower for the one than for the other: every verdict on a rate or a time
     /// holds either way. None where both were measured in turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
@@ -81,10 +81,44 @@ pub struct CompareAnalysis {
 }
 
 impl CompareAnalysis {
+    /// Whether the new one is worse, as all rows together say it.
+    pub fn answer(&self) -> CompareAnswer {
+        use ComparisonVerdict::{Faster, Inconclusive, Slower};
+        let any = |verdict| self.rows.iter().any(|row| row.verdict == verdict);
+        let is_yet_to_come = self.trials.total == 0 && self.unfinished.is_some();
+        match () {
+            () if is_yet_to_come => CompareAnswer::Unfinished,
+            () if !self.rows.iter().any(CompareRow::is_measured) => CompareAnswer::Nothing,
+            () if self.unfinished.is_some() || self.preliminary => CompareAnswer::Unfinished,
+            () if self.same.is_some() && (any(Slower) || any(Faster)) => CompareAnswer::Alike,
+            () if any(Slower) => CompareAnswer::Worse,
+            () if any(Inconclusive) => CompareAnswer::Undecided,
+            () => CompareAnswer::NotWorse,
+        }
+    }
+
     /// Whether these are saved loads.
     pub fn is_of_loads(&self) -> bool {
         self.form == CompareForm::Loads
     }
+}
+
+/// Whether the new server is worse than the old one, as far as anything is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CompareAnswer {
+    /// Of no figure both have a value, and no launch to come may give one.
+    Nothing,
+    /// There are figures, or will be, and no verdicts yet.
+    Unfinished,
+    /// Both sides are the same server, and a figure came out as different all the same.
+    Alike,
+    /// Some figure is worse.
+    Worse,
+    /// Each figure has a verdict, and none is worse.
+    NotWorse,
+    /// No figure is worse, and some have no verdict.
+    Undecided,
 }
 
 /// A saved load that was stopped in its window.

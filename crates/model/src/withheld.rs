@@ -26,6 +26,8 @@ pub enum Withheld {
     Disturbed,
     /// It rests on launches during which the machine was busy, and nothing bounds what that does to such a figure.
     Unbounded,
+    /// Others used a few per cent of the CPUs all the time, which may have cost one of two different programs as much more than the other.
+    Uneven,
     /// Rounds during which the machine was busy are left out, and with them the figures say something else.
     Rounds,
     /// A server used as much CPU in slices of others as makes a difference of that size, to them or to what it is charged.

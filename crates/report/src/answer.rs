@@ -146,6 +146,7 @@ pub(crate) fn why_withheld(why: Withheld) -> Option<&'static str> {
     Some(match why {
         Withheld::Definition | Withheld::Rotation | Withheld::Zero => return None,
         Withheld::Disturbed | Withheld::Unbounded | Withheld::Rounds => "the machine was busy",
+        Withheld::Uneven => "other programs used as much of the CPUs",
         Withheld::AtLeast => "the generator may have been the limit",
         Withheld::AtCeiling => "the handler delay allowed no more",
         Withheld::Edges => "edge effects are as large as the difference",

@@ -1,6 +1,6 @@
 //! The answer to "is the new one slower?", in the first sentence that a reader sees.
 
-use model::{CompareAnalysis, CompareRow, ComparisonVerdict, GateResult, GateVerdict, Metric, Rotated};
+use model::{CompareAnalysis, CompareAnswer, CompareRow, ComparisonVerdict, GateResult, GateVerdict, Metric, Rotated};
 
 use crate::answer::NOTHING_YET;
 use crate::compare_launches::{in_vain, launches, without_launches_and_why};
@@ -44,12 +44,20 @@ impl Answer {
 }
 
 fn figures(analysis: &CompareAnalysis) -> Answer {
-    if analysis.trials.total == 0 && analysis.unfinished.is_some() {
+    match analysis.answer() {
+        CompareAnswer::Nothing => {
+            Answer::new(Tint::Bad, format!("Nothing could be compared: {}", without_launches_and_why(analysis)))
+        }
+        CompareAnswer::Unfinished => unfinished(analysis),
+        CompareAnswer::Alike => though_alike(analysis),
+        CompareAnswer::Worse | CompareAnswer::NotWorse | CompareAnswer::Undecided => verdicts(analysis),
+    }
+}
+
+fn unfinished(analysis: &CompareAnalysis) -> Answer {
+    if analysis.trials.total == 0 {
         let nothing = || NOTHING_YET.trim_end_matches('.').to_owned();
         return Answer::new(Tint::Unsure, set_aside(analysis).unwrap_or_else(nothing));
-    }
-    if !analysis.rows.iter().any(CompareRow::is_measured) {
-        return Answer::new(Tint::Bad, format!("Nothing could be compared: {}", without_launches_and_why(analysis)));
     }
     if analysis.ended_in_vain && analysis.unfinished.is_some() {
         let text = format!("Ended early: {}", in_vain(analysis));
@@ -61,20 +69,15 @@ fn figures(analysis: &CompareAnalysis) -> Answer {
         let then = Some("These figures carry no verdict until it is".to_owned());
         return Answer { then, ..Answer::new(Tint::Unsure, text) };
     }
-    if analysis.preliminary {
-        let text = format!("Preliminary: {}, a verdict needs six", launches(analysis));
-        return Answer { then: Some("These figures carry no verdict".to_owned()), ..Answer::new(Tint::Unsure, text) };
-    }
-    though_alike(analysis).unwrap_or_else(|| verdicts(analysis))
+    let text = format!("Preliminary: {}, a verdict needs six", launches(analysis));
+    Answer { then: Some("These figures carry no verdict".to_owned()), ..Answer::new(Tint::Unsure, text) }
 }
 
 /// Of one server against itself: what came out as different all the same.
-fn though_alike(analysis: &CompareAnalysis) -> Option<Answer> {
+fn though_alike(analysis: &CompareAnalysis) -> Answer {
     use ComparisonVerdict::{Faster, Slower};
-    analysis.same.as_ref()?;
     let count = |verdict| analysis.rows.iter().filter(|row| row.verdict == verdict).count();
     let said = match (count(Slower), count(Faster)) {
-        (0, 0) => return None,
         (worse, 0) => format!("{}{worse} of", largest(analysis, Slower)),
         (0, better) => format!("{}{better} of", largest(analysis, Faster)),
         (worse, better) => format!("{}{} of", largest(analysis, Slower), worse + better),
@@ -83,7 +86,7 @@ fn though_alike(analysis: &CompareAnalysis) -> Option<Answer> {
     let text = format!("Both sides are the same server, and {said} {figures} came out as different");
     let then = "Chance alone does that in up to one such comparison of ten; if it comes out again, something treats the two unlike: a \
                 database, a port, files that they share";
-    Some(Answer { then: Some(then.to_owned()), ..Answer::new(Tint::Unsure, text) })
+    Answer { then: Some(then.to_owned()), ..Answer::new(Tint::Unsure, text) }
 }
 
 /// Where there are launches in slices, and none alone that would count in their place.

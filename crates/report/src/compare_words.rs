@@ -142,7 +142,7 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
     said.extend(words::more_blocks(&analysis.blocks_before, analysis.blocks).map(|text| format!("{text}.")));
     if let Some(drift) = analysis.drift {
         said.push(format!(
-            "The two were not measured in turn: the machine may have been up to {} slower or faster for one of them (--drift). \
+            "The two were not measured in turn: the machine may have been up to {} slower for one of them (--drift). \
              Verdicts on rates and times hold in spite of that; their intervals do not contain it.",
             percent(drift)
         ));

@@ -1,12 +1,28 @@
-use model::Judged;
+use model::{CompareAnalysis, CompareAnswer, Judged};
+use serde::Serialize;
 
+use crate::ordered_json::Json;
 use crate::picture::{Illustrations, Picture};
-use crate::said::to_json_with_answer;
+use crate::said::{Said, to_json_with_answer};
 use crate::told::told;
 use crate::{
     Style, compare_markdown, compare_text, diagnosis_markdown, diagnosis_text, more_blocks, run_markdown, run_text,
     soak_markdown, soak_text,
 };
+
+/// A comparison with what all its rows together say, for programs.
+#[derive(Serialize)]
+struct Answered<'a> {
+    #[serde(flatten)]
+    analysis: &'a CompareAnalysis,
+    answer: CompareAnswer,
+}
+
+impl Said for Answered<'_> {
+    fn say(&self, json: &mut Json) {
+        self.analysis.say(json);
+    }
+}
 
 /// What a record means, for a terminal.
 pub fn text(judged: &Judged, style: Style) -> String {
@@ -34,7 +50,7 @@ pub fn illustrated(judged: &Judged, folder: &str, pictures: &[Picture]) -> Strin
     match judged {
         Judged::Run(analysis) => run_markdown::illustrated(analysis, illustrations),
         Judged::Comparison(analysis) => compare_markdown::illustrated(analysis, illustrations),
-        Judged::Diagnosis(diagnosis) => diagnosis_markdown(diagnosis),
+        Judged::Diagnosis(diagnosis) => diagnosis_markdown::illustrated(diagnosis, illustrations),
         Judged::Soak(soak) => soak_markdown::illustrated(soak, illustrations),
     }
 }
@@ -44,7 +60,7 @@ pub fn json(judged: &Judged) -> String {
     let (_, (_, answer)) = told(judged);
     match judged {
         Judged::Run(analysis) => to_json_with_answer(&**analysis, answer),
-        Judged::Comparison(analysis) => to_json_with_answer(&**analysis, answer),
+        Judged::Comparison(analysis) => to_json_with_answer(&Answered { answer: analysis.answer(), analysis }, answer),
         Judged::Diagnosis(diagnosis) => to_json_with_answer(&**diagnosis, answer),
         Judged::Soak(soak) => to_json_with_answer(&**soak, answer),
     }

@@ -58,6 +58,7 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         Withheld::Disturbed => {
             "the machine was so busy that this alone could have made or hidden the difference".to_owned()
         }
+        Withheld::Uneven => uneven(),
         Withheld::Rounds => "busy rounds were left out, and including them changes the result".to_owned(),
         Withheld::Spill => {
             "a server used enough CPU during other targets' slices to explain a difference of that size".to_owned()
@@ -67,13 +68,19 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         Withheld::BetweenLooks => between_looks(who),
         Withheld::SharedMemory => shared_memory(who, share),
         Withheld::LittleMemory => "two runs of one server can differ by less than 512 KiB, too".to_owned(),
-        Withheld::Unwaited => {
-            format!("child processes of {who} may have exited without being reaped; their CPU time is not counted")
-        }
+        Withheld::Unwaited => unwaited(who),
         Withheld::Unbounded => {
             "the machine was busy, and there is no limit to how much that can change this figure".to_owned()
         }
     }
+}
+
+fn uneven() -> String {
+    "other programs used a few per cent of the CPUs all the time, which can cost one of two different servers that much more".to_owned()
+}
+
+fn unwaited(who: &str) -> String {
+    format!("child processes of {who} may have exited without being reaped; their CPU time is not counted")
 }
 
 fn few_requests(who: &str, are: bool) -> String {
@@ -146,7 +153,7 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker, cpus: u
         Withheld::Spill | Withheld::Waking | Withheld::SharedMemory | Withheld::FewCollections | Withheld::Rotation => {
             format!("launches of their own{}", asker.by(Knob::Alone))
         }
-        Withheld::Disturbed | Withheld::Unbounded | Withheld::Rounds => {
+        Withheld::Disturbed | Withheld::Unbounded | Withheld::Uneven | Withheld::Rounds => {
             "fewer other programs on this machine".to_owned()
         }
         Withheld::AnotherTime => {

@@ -113,8 +113,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "SHARE", value_parser = margin)]
     pub(crate) margin: Option<f64>,
 
-    /// Of recorded runs and saved loads that were not measured in turn: by how much the machine may have been slower or faster for one of
-    /// them; no verdict on a rate or a time rests on less [default: 30%]
+    /// Of recorded runs and saved loads that were not measured in turn: by how much the machine may have been slower for one of them; no
+    /// verdict on a rate or a time rests on less [default: 35%]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) drift: Option<f64>,
 

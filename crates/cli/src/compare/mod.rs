@@ -197,7 +197,7 @@ fn of_arguments(args: &CompareArgs) -> Result<Exit, Failure> {
     if let Some(tree) = revisions.as_ref().and_then(|revisions| revisions.changed(&stop)) {
         say(format!(
             "note: the working tree of {} has changed since the comparison began, and the figures may be of both; measure again, unless \
-             it was the server that wrote there",
+             it was the server, or what builds it, that wrote there",
             tree.display()
         ));
     }
@@ -261,6 +261,8 @@ fn measure(args: &CompareArgs, plan: Draft, stop: &AtomicBool) -> Result<Exit, F
         say(format!("note: {}", ::report::same_server(&what)));
     }
     refuse_in_vain(&plan)?;
+    let mut plan = plan;
+    ready::together_or_alone(&mut plan);
     let plan = if judge::goes_round(&plan) { plan } else { alone(args, plan) };
     let mut progress = RunProgress::new();
     let begun = ready::begin_whole(plan, args.runs(), stop, &mut progress)?;

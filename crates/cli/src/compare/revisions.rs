@@ -102,14 +102,24 @@ impl Revisions {
 
     /// Refuses commands that name a program of the repository by where it lies: it is the same for every revision.
     pub(super) fn refuse_what_is_of_neither(&self, args: &CompareArgs) -> Result<(), Failure> {
-        let words = args.run.iter().chain(&args.build).flat_map(|command| command.split_whitespace());
-        let is_of_neither = |path: &Path| path.starts_with(&self.repository) && lab::is_program(path);
-        match words.into_iter().find(|word| is_of_neither(Path::new(word))) {
-            Some(word) => Err(Failure::usage(format!(
-                "{word} is one program, whichever revision is launched; write it as it lies in the folder of each (./server)"
-            ))),
-            None => Ok(()),
+        let is_of_neither = |word: &&str| {
+            let path = Path::new(word);
+            path.starts_with(&self.repository) && lab::is_program(path)
+        };
+        // What runs a file of each may be one for both: the interpreter of a virtual environment.
+        let is_of_each = |word: &str| {
+            !Path::new(word).is_absolute() && self.all.iter().all(|revision| revision.folder.join(word).is_file())
+        };
+        for command in args.run.iter().chain(&args.build) {
+            let Some(word) = command.split_whitespace().find(is_of_neither) else { continue };
+            if !command.split_whitespace().any(is_of_each) {
+                return Err(Failure::usage(format!(
+                    "{word} is one program, whichever revision is launched; write it as it lies in the folder of each (./server)"
+                )));
+            }
+            say(format!("note: both revisions run the same {word}"));
         }
+        Ok(())
     }
 
     /// The repository, where one of them is its working tree and that is not what it was any more.

@@ -88,9 +88,11 @@ fn withheld(gate: &Gate, pair: &Pair<'_>, seen: GateVerdict) -> Option<Withheld>
         side(gate, pair, pair.within(gate.metric, (LaunchSelection::All, doubts), pair.confidence()))
     };
     let stands = |found: Option<LogRatio>| side(gate, pair, found) == seen;
-    doubt([pair.new, pair.old], gate.metric, seen, judge)
+    let is_broken = seen == GateVerdict::Broken;
+    let by_little = || pair.differs_by_little(gate.metric, says).filter(|_| is_broken);
+    by_little()
+        .or_else(|| doubt([pair.new, pair.old], gate.metric, seen, judge))
         .or_else(|| pair.noise(gate.metric, (says, limit(gate)), pair.confidence(), stands))
-        .or_else(|| pair.another_time(gate.metric, pair.confidence(), stands))
 }
 
 /// On which side of the limit the change is; undecided with fewer blocks than a verdict needs.

@@ -21,7 +21,7 @@ impl Pair<'_> {
         if settled || self.open_for_good(row.metric, is_open).is_some() {
             return None;
         }
-        let (ends, level) = (self.ends(row.metric, &MARKS)?, self.significance_after_a_raise());
+        let (ends, level) = (self.ends_at_last(row.metric)?, self.significance_after_a_raise());
         let differs = self.needs(found, beside(ends, 0.0), 1.0 - level / tests.max(1) as f64);
         let margin = self.margin(row.metric).ln_1p();
         let same = self.needs(found, inside(ends, (-margin, margin)), 1.0 - level);
@@ -36,8 +36,15 @@ impl Pair<'_> {
         is_open: impl Fn(&Interval) -> bool,
     ) -> Option<u32> {
         let found = self.change(metric, CONFIDENCE).filter(|_| self.open_for_good(metric, is_open).is_none())?;
-        let distance = beside(self.ends(metric, &MARKS)?, limit);
+        let distance = beside(self.ends_at_last(metric)?, limit);
         self.needs(&found, distance, 1.0 - self.significance_after_a_raise())
+    }
+
+    /// Between which ends a change lies however many launches there are: as far as doubts leave it open, and what the machine may have done.
+    fn ends_at_last(&self, metric: Metric) -> Option<(f64, f64)> {
+        let (low, high) = self.ends(metric, &MARKS)?;
+        let by = self.machine_differs(metric).map_or(0.0, |(by, _)| by);
+        Some((low - by, high + by))
     }
 
     /// A row with what would settle it: a number of blocks, or a machine that is less busy.
@@ -121,14 +128,14 @@ impl Pair<'_> {
         let in_doubt =
             |doubt: &Doubt| cells.into_iter().any(|(records, cell)| guard::is_open(records, cell, metric, *doubt));
         let alone = || MARKS.into_iter().find(|doubt| opens(&[*doubt]));
-        let drifts = || {
-            let (drift, (low, high)) = (self.drift_of(metric)?, self.ends(metric, &MARKS)?);
-            let at = Interval { estimate: low, low: low - drift, high: high + drift };
-            is_open(&at).then_some(Withheld::AnotherTime)
+        let differs = || {
+            let (_, why) = self.machine_differs(metric)?;
+            let (low, high) = self.ends_at_last(metric)?;
+            is_open(&Interval { estimate: low, low, high }).then_some(why)
         };
         match opens(&MARKS) {
             true => alone().or_else(|| MARKS.into_iter().find(in_doubt)).map(Doubt::withheld),
-            false => drifts(),
+            false => differs(),
         }
     }
 }

@@ -169,7 +169,6 @@ impl Pair<'_> {
         self.differs_by_little(metric, verdict).or_else(doubted).or_else(|| {
             let stands = |within: Option<LogRatio>| adjusted(within) == verdict;
             self.noise(metric, (verdict, 0.0), self.confidence(), stands)
-                .or_else(|| self.another_time(metric, self.confidence(), stands))
         })
     }
 

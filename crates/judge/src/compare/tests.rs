@@ -12,8 +12,9 @@ mod replies;
 mod silent;
 
 use model::{
-    Arm, Arrivals, Blocks, ComparePlan, CompareRow, ComparedRevision, ComparisonVerdict, Extent, Failure, GateVerdict,
-    HostUse, LoadModel, Mark, Measurement, RevisionContent, SameServer, TrialRecord, Withheld, parse_gates,
+    Arm, Arrivals, Blocks, CompareAnswer, ComparePlan, CompareRow, ComparedRevision, ComparisonVerdict, Extent,
+    Failure, GateVerdict, HostUse, LoadModel, Mark, Measurement, RevisionContent, SameServer, TrialRecord, Withheld,
+    parse_gates,
 };
 
 use super::*;
@@ -60,6 +61,25 @@ fn equals_are_the_same_and_noise_leaves_it_open() {
     let open = compare(&session(100.0, 100.0, 0.3), "throughput>-5%");
     assert_eq!(row(&open, Metric::Throughput).verdict, ComparisonVerdict::Inconclusive);
     assert_eq!(open.gates[0].verdict, GateVerdict::Undecided);
+}
+
+#[test]
+fn all_rows_together_give_one_answer() {
+    let of_throughput = |session: &Session| {
+        let mut analysis = compare(session, "");
+        analysis.rows.retain(|row| row.metric == Metric::Throughput);
+        analysis
+    };
+    let worse = of_throughput(&session(90.0, 100.0, 0.005));
+    assert_eq!(worse.answer(), CompareAnswer::Worse);
+    let alike = CompareAnalysis { same: Some(SameServer::Command), ..worse };
+    assert_eq!(alike.answer(), CompareAnswer::Alike);
+    assert_eq!(of_throughput(&session(110.0, 100.0, 0.005)).answer(), CompareAnswer::NotWorse);
+    assert_eq!(of_throughput(&session(100.0, 100.0, 0.005)).answer(), CompareAnswer::NotWorse);
+    assert_eq!(of_throughput(&session(100.0, 100.0, 0.3)).answer(), CompareAnswer::Undecided);
+    let few = of_throughput(&session(50.0, 100.0, 0.005).blocks(5).planned(5, 5));
+    assert_eq!(few.answer(), CompareAnswer::Unfinished);
+    assert_eq!(CompareAnalysis { rows: Vec::new(), ..few }.answer(), CompareAnswer::Nothing);
 }
 
 #[test]

@@ -126,15 +126,18 @@ mod tests {
                 seen.peak_memory_bytes = 4_000_000 + 1_000 * (at % 3) + more * trial.cell as u64;
                 seen.peak_at_most_bytes = Some(seen.peak_memory_bytes);
             }
-            let analysis =
-                compare_targets(Run { plan: &plan, environment: &environment, trials: &trials }, "old", "new", &[]);
+            let gates = parse_gates("peak_memory<+2%").unwrap();
+            let run = Run { plan: &plan, environment: &environment, trials: &trials };
+            let analysis = compare_targets(run, "old", "new", &gates);
             let (row, all) = (row(&analysis).clone(), analyse(&plan, &environment, &trials));
-            ((row.verdict, row.withheld, row.seen), comparison(&all).withheld)
+            let gate = (analysis.gates[0].verdict, analysis.gates[0].withheld);
+            ((row.verdict, row.withheld, row.seen), comparison(&all).withheld, gate)
         };
         let little = Some(Withheld::LittleMemory);
-        assert_eq!(found(1_000), ((Same, None, None), None));
-        assert_eq!(found(400_000), ((Inconclusive, little, Some(Slower)), little), "a tenth");
-        assert_eq!(found(600_000), ((Slower, None, None), None));
+        assert_eq!(found(1_000), ((Same, None, None), None, (GateVerdict::Held, None)));
+        let open = (GateVerdict::Undecided, little);
+        assert_eq!(found(400_000), ((Inconclusive, little, Some(Slower)), little, open), "a tenth");
+        assert_eq!(found(600_000), ((Slower, None, None), None, (GateVerdict::Broken, None)));
     }
 
     #[test]

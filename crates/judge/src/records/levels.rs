@@ -21,7 +21,7 @@ impl Records<'_> {
         SIGNIFICANCE + raises.map(after_raises).sum::<f64>()
     }
 
-    /// Confidence of the interval behind a verdict, which is the one that is shown. It holds the truth in at least 95 % of runs: one that ends
+    /// Confidence of the interval behind a verdict, which is the one that is shown. It is made to hold the truth in 95 % of runs: one that ends
     /// as soon as it is precise ends where the scatter looks small, and one that goes on until there is a verdict where it does not, so that
     /// an interval at 95 % would hold it more seldom (docs/STATISTICS.md).
     pub(crate) fn confidence(&self) -> f64 {

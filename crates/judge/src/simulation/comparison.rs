@@ -11,6 +11,9 @@ use crate::testing::{Session, normal, without_course};
 /// Requests a second, so many that counting whole replies adds no noise of its own.
 const THROUGHPUT: f64 = 10_000.0;
 
+/// Memory, in bytes.
+const PEAK_BYTES: f64 = 1e9;
+
 /// What the comparison is about, as `compare` has it unless told otherwise; and its margin and precision with slices.
 const PRIMARY: Metric = Metric::CpuPerRequest;
 const MARGIN: f64 = 0.01;
@@ -85,7 +88,10 @@ impl Equals {
             }
         }
         if let Some(seen) = &mut record.observation {
-            let cpu = factor();
+            let (cpu, memory) = (factor(), factor());
+            // So much that half a MiB is little of it.
+            seen.peak_memory_bytes = (PEAK_BYTES * memory) as u64;
+            seen.peak_at_most_bytes = Some(seen.peak_memory_bytes);
             (seen.cpu_user_s, seen.cpu_system_s) = (seen.cpu_user_s * cpu, seen.cpu_system_s * cpu);
         }
         record.time_to_ready_ms = record.time_to_ready_ms.map(|ms| ms * factor());

@@ -35,6 +35,10 @@ pub(super) fn judged(gates: &str, mut draft: Draft, trials: &[TrialRecord], are_
         of_experiment: false,
         revisions,
     });
+    of_draft(gates, draft, trials)
+}
+
+fn of_draft(gates: &str, draft: Draft, trials: &[TrialRecord]) -> CompareAnalysis {
     let plan = draft.resolve().unwrap();
     let run = Run { plan: &plan, environment: &Environment::default(), trials };
     compare_targets(run, "old", "new", &parse_gates(gates).unwrap())
@@ -183,4 +187,34 @@ fn noise_that_changes_from_slice_to_slice_tells_no_equals_apart_and_hides_hardly
         |cpu: f64| (0..200).filter(|seed| beside_a_changing_load(cpu, *seed) == ComparisonVerdict::Slower).count();
     let (of_equals, of_a_tenth) = (is_slower(1.0), is_slower(1.1));
     assert!(of_equals <= 2 && of_a_tenth >= 150, "{of_equals} and {of_a_tenth} of 200");
+}
+
+/// Two targets between which the load went round, in six blocks beside others who had such a share of two CPUs in every slice: what is said of
+/// the throughput of the new one, which serves so many times as much and needs as much CPU the more.
+fn beside_few((rate, share): (f64, f64), are_revisions: bool) -> [(ComparisonVerdict, Option<Withheld>); 2] {
+    let session = session(1_000.0 * rate, 1_000.0, 0.0005).blocks(6).planned(6, 6);
+    let mut trials = session.records();
+    for trial in &mut trials {
+        disturb(trial, share);
+        cut(trial, 12);
+        trial.slices.iter_mut().for_each(|slice| slice.others_share = share);
+    }
+    let found = judged(GATES, session.draft(), &trials, are_revisions);
+    [Metric::Throughput, Metric::CpuPerRequest].map(|metric| {
+        let row = row(&found, metric);
+        (row.verdict, row.withheld)
+    })
+}
+
+/// Too little for a mark: of two different programs it may cost one that fills its CPU all of it, and one that waits hardly anything.
+#[test]
+fn what_others_use_evenly_makes_no_difference_between_two_programs_as_small_as_it() {
+    let (slower, taken_back) =
+        ((ComparisonVerdict::Slower, None), (ComparisonVerdict::Inconclusive, Some(Withheld::Uneven)));
+    let (quiet, few) = (0.004, 0.03);
+    assert_eq!(beside_few((0.945, quiet), false), [slower; 2]);
+    assert_eq!(beside_few((0.945, few), false), [taken_back, slower], "no CPU time of one is charged to the other");
+    assert_eq!(beside_few((0.945, few), true), [slower; 2], "two revisions of one server it costs as much");
+    assert_eq!(beside_few((0.85, few), false), [slower; 2], "it is more than others used");
+    assert_eq!(beside_few((1.0, few), false)[0], taken_back, "nor are they known to be the same");
 }
