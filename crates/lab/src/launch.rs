@@ -19,6 +19,8 @@ use crate::document;
 use crate::expand::{Variables, callable, expand};
 use crate::furnish::{DATA_FILE, WORK_FILE};
 use crate::hint;
+use crate::named::named;
+use crate::placed::place_anew;
 use crate::printed::tail;
 use crate::scratch::{scratch_folder, sweep_scratch};
 use crate::tls;
@@ -220,6 +222,8 @@ impl ProcessLauncher {
         stop: &AtomicBool,
         tell: &mut dyn FnMut(Waiting),
     ) -> Result<Process, Failed> {
+        let named = named(&spec.target.launch);
+        place_anew(named.iter().map(|(_, path)| path.as_path()).chain(spec.binary));
         let start_ns = MonotonicClock.now_ns();
         let failed = |why, bereft| Failed { why, bereft, waited_ns: MonotonicClock.now_ns().saturating_sub(start_ns) };
         let mut process = self.start(spec).map_err(|why| failed(why, false))?;

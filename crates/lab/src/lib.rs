@@ -24,6 +24,7 @@ mod launch;
 mod named;
 mod patience;
 mod perf;
+mod placed;
 mod prepare;
 mod printed;
 mod profiler;

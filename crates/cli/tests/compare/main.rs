@@ -162,6 +162,14 @@ fn a_program_of_the_repository_that_is_named_by_where_it_lies_is_of_no_revision(
     let command = format!("sh {}/serve.sh $BOURDON", app.display());
     let arguments = ["compare", "--run", &command, "--rev", "main", "--rev", "slow"];
     lab.bourdon_in(&app, &arguments).exits(2).says(&["is one program, whichever revision is launched"]);
+    // What runs a file of each may be one for both; the gate ends it before anything is measured.
+    std::fs::create_dir(app.join(".venv")).unwrap();
+    std::os::unix::fs::symlink("/bin/sh", app.join(".venv/sh")).unwrap();
+    let command = format!("{}/.venv/sh serve.sh $BOURDON", app.display());
+    let in_vain = ["-d", "1s", "-R", "10", "--gate", "p999<+900%"];
+    let arguments = [&["compare", "--run", &command, "--rev", "main", "--rev", "slow"][..], &in_vain].concat();
+    lab.bourdon_in(&app, &arguments).exits(2).says(&["both revisions run the same", "cannot come out"]);
+    std::fs::remove_dir_all(app.join(".venv")).unwrap();
     assert_clean(&lab);
 }
 
