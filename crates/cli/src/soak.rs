@@ -27,13 +27,21 @@ const RULES: [Rule; 7] = [
     Rule { of: Ruled::FullCollectionTime, most: 1.0 },
 ];
 
+/// Where a Node is told, also one that npm starts, to open its inspector, on a port that nobody has.
+const NODE_OPTIONS: &str = "NODE_OPTIONS";
+const NODE_INSPECTOR: &str = "--inspect=127.0.0.1:0";
+
 /// `bourdon soak`.
 pub(crate) fn run(args: &SoakArgs) -> Result<Exit, Failure> {
     let stop = flag_on_interrupt()?;
     let for_s = args.lasts as f64 / NS_PER_S as f64;
     let mut progress = RunProgress::of_cycles(soak_cycles(for_s));
     let mix = one_server::mix(&args.server, None)?;
-    let target = one_server::target(&args.server, args.target.as_deref(), &mix)?;
+    let mut target = one_server::target(&args.server, args.target.as_deref(), &mix)?;
+    if args.inspect {
+        let told = target.launch.env.remove(NODE_OPTIONS).unwrap_or_default();
+        target.launch.env.insert(NODE_OPTIONS.to_owned(), format!("{told} {NODE_INSPECTOR}").trim_start().to_owned());
+    }
     let question = format!("Does {} stay as it is under load?", target.title);
     let load = Load::closed(mix, args.connections, WARM_UP_NS, WINDOW_NS);
     let mut draft = one_server::draft(&args.server, NAME, question, target, load)?;

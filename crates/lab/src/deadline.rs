@@ -40,7 +40,9 @@ impl<'a> Deadline<'a> {
             }
             match once(Duration::from_nanos(left_ns).min(LOOK_EVERY)) {
                 // What a socket says whose time has run out.
-                Err(error) if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock) => {}
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+                }
                 done => return done,
             }
         }

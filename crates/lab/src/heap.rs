@@ -78,8 +78,12 @@ fn node(running: &dyn Running) -> Option<u32> {
 
 impl<'a> HeapCounter<'a> {
     /// Finds who counts; `inspect` is whether a Node may be made to. `executable` is the running one, under whose reaper `jcmd` runs.
-    pub(crate) fn of(running: &dyn Running, inspect: bool, executable: &'a Path) -> Self {
-        Self { executable, by: By::of(running, inspect), patience: PATIENCE }
+    ///
+    /// # Errors
+    /// When a Node was to be counted, and cannot.
+    pub(crate) fn of(running: &dyn Running, inspect: bool, executable: &'a Path) -> Result<Self, String> {
+        let by = if inspect { Some(By::node(running)?) } else { By::of(running) };
+        Ok(Self { executable, by, patience: PATIENCE })
     }
 
     /// What is alive now, and how often the target collected since the count before; none where it does not say.
@@ -107,20 +111,27 @@ impl<'a> HeapCounter<'a> {
 }
 
 impl By {
-    fn of(running: &dyn Running, inspect: bool) -> Option<Self> {
+    fn of(running: &dyn Running) -> Option<Self> {
         if let Some((pid, java)) = serving(running, JAVA) {
             let jcmd = java.with_file_name("jcmd");
             return jcmd.is_file().then(|| By::Jvm { pid, jcmd, before: None });
         }
         running.family()?;
-        if let Some(pid) = node(running).filter(|_| inspect) {
-            return Inspector::open(pid, (FIRST_PATIENCE, MOST_BYTES)).map(|it| By::Node(Box::new(it)));
-        }
         if running.tls().is_some() {
             return None;
         }
         let mut places = running.admin_address().into_iter().chain([running.address()]);
         places.find(|at| ask_go(*at, FIRST_PATIENCE).is_some()).map(By::Go)
+    }
+}
+
+impl By {
+    fn node(running: &dyn Running) -> Result<Self, String> {
+        let pid = node(running).ok_or("the heap of a Node was to be counted, and no Node serves there by itself")?;
+        let opened = Inspector::open(pid, running.address(), (FIRST_PATIENCE, MOST_BYTES));
+        let inspector = opened
+            .ok_or_else(|| "the heap of the Node was to be counted, and it has no inspector that answers".to_owned())?;
+        Ok(By::Node(Box::new(inspector)))
     }
 }
 

@@ -103,7 +103,14 @@ pub(crate) fn run_launch(
     match launch(plan, first, tools, output, stop, &mut waiting) {
         Ok((running, backend)) => {
             let soak = plan.soak.as_ref().filter(|_| first_spec.block > 0);
-            let heap = soak.map(|soak| HeapCounter::of(&*running, soak.inspect, &tools.perf.executable));
+            let heap = soak.map(|soak| HeapCounter::of(&*running, soak.inspect, &tools.perf.executable)).transpose();
+            let heap = match heap {
+                Ok(heap) => heap,
+                Err(why) => {
+                    running.stop();
+                    return Err(prevented(why));
+                }
+            };
             let mut rungs = Rungs { plan, tools, running, backend, heap, began, at_rest: None };
             let loaded = rungs.load_all(specs, stop, tell, &mut made);
             if let Some(folder) = rungs.running.stop() {

@@ -157,7 +157,8 @@ pub fn node_heap(bytes: u64, profile: &str) -> LiveHeap {
                     }
                 } else if key == b"selfSize"
                     && let Some((size, _)) = value::<f64>(profile, at + 1)
-                    && let Some((_, own, nearest)) = above.last().filter(|(of, ..)| *of == depth && size > 0.0)
+                    && let Some((_, own, nearest)) =
+                        above.last().filter(|(of, ..)| *of == depth && size > 0.0 && size < MOST_BYTES)
                 {
                     let counts_for = nearest.and_then(|place| above.get(place)).map_or(own, |(_, frame, _)| frame);
                     *by_function.entry(counts_for.name()).or_default() += size;
@@ -183,9 +184,16 @@ fn string_end(text: &[u8], from: usize) -> usize {
     text.len()
 }
 
-/// The value that begins here, and how long it is; none where it is of another kind.
+/// More than any heap has, in bytes.
+const MOST_BYTES: f64 = (1_u64 << 50) as f64;
+
+/// Longest value that is read: where a function is.
+const LONGEST_VALUE: usize = 2 * 1024;
+
+/// The value that begins here, and how long it is; none where it is of another kind, or longer than one is.
 fn value<T: DeserializeOwned>(text: &str, from: usize) -> Option<(T, usize)> {
-    let mut values = serde_json::Deserializer::from_str(text.get(from..)?).into_iter::<T>();
+    let to = text.floor_char_boundary(from.saturating_add(LONGEST_VALUE));
+    let mut values = serde_json::Deserializer::from_str(text.get(from..to)?).into_iter::<T>();
     let found = values.next()?.ok()?;
     Some((found, values.byte_offset()))
 }
@@ -317,6 +325,7 @@ mod tests {
         let (begin, end) = one.split_once('|').unwrap();
         let deep = [begin.repeat(50_000), end.repeat(50_000)].concat();
         assert_eq!(node_heap(1, &deep).kinds[0].bytes, 50_000);
+        assert_eq!(node_heap(1, &"{\"callFrame\":".repeat(20_000)).kinds, []);
         for broken in
             ["", "{", "\"", "{\"callFrame\":", "{\"callFrame\":{\"functionName\":1}", "}}}{\"selfSize\":3}", "\"\\"]
         {

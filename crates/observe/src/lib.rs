@@ -57,14 +57,6 @@ pub fn parent_of_the_dead(pid: u32, proc: &ProcSource) -> Option<u32> {
     (stat.zombie && stat.threads <= 1).then_some(stat.parent)
 }
 
-/// Whether a process has a handler for a signal, by its number: without one, most signals end it.
-pub fn handles_signal(pid: u32, signal: i32, proc: &ProcSource) -> bool {
-    let status = std::fs::read_to_string(proc.root.join(pid.to_string()).join("status")).unwrap_or_default();
-    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    (1..=64).contains(&signal) && caught >> (signal - 1) & 1 == 1
-}
-
 /// The programs that run of a process and what it started, each with its process; those that may not be looked at are left out.
 pub fn programs(root_pid: u32, proc: &ProcSource) -> Vec<(u32, std::path::PathBuf)> {
     let program = |pid: u32| Some((pid, std::fs::read_link(proc.root.join(pid.to_string()).join("exe")).ok()?));

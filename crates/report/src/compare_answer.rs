@@ -2,7 +2,7 @@
 
 use model::{CompareAnalysis, CompareAnswer, CompareRow, ComparisonVerdict, GateResult, GateVerdict, Metric, Rotated};
 
-use crate::answer::NOTHING_YET;
+use crate::answer::{NOTHING_YET, why_withheld};
 use crate::compare_launches::{in_vain, launches, without_launches_and_why};
 use crate::compare_open;
 use crate::compare_row::{is_of_nothing, row_with_change};
@@ -196,8 +196,11 @@ fn known(row: &CompareRow, analysis: &CompareAnalysis) -> String {
     let said = match row.verdict {
         ComparisonVerdict::Same => format!(", {}", same_within(analysis, row.difference.is_some())),
         ComparisonVerdict::Faster => ", better".to_owned(),
-        ComparisonVerdict::Inconclusive if row.withheld.is_none() => compare_open::reach(row),
-        _ => String::new(),
+        ComparisonVerdict::Inconclusive => match row.withheld {
+            None => compare_open::reach(row),
+            Some(why) => format!(", but {}", because(why, &row.withheld_of)),
+        },
+        ComparisonVerdict::Slower => String::new(),
     };
     format!("{}{said}", row_with_change(row, analysis))
 }
@@ -257,7 +260,11 @@ fn gates(gates: &[GateResult]) -> Option<String> {
     let (broken, undecided) = (of(GateVerdict::Broken), of(GateVerdict::Undecided));
     Some(match (gates, broken, undecided) {
         ([], ..) => return None,
-        ([gate], ..) => format!("gate {}: {}", gate_words::verdict(gate.verdict), gate.gate),
+        ([gate], ..) => {
+            let why = gate.withheld.filter(|_| gate.verdict == GateVerdict::Undecided).and_then(why_withheld);
+            let why = why.map_or(String::new(), |why| format!(" ({why})"));
+            format!("gate {}: {}{why}", gate_words::verdict(gate.verdict), gate.gate)
+        }
         (all, 0, 0) => format!("all {} gates passed", all.len()),
         (all, 0, open) => format!("{open} of {} gates undecided", all.len()),
         (all, failed, 0) => format!("{failed} of {} gates failed", all.len()),

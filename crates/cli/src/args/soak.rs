@@ -64,7 +64,7 @@ pub(crate) struct SoakArgs {
     #[arg(long = "rule", value_name = "NAME=MOST", value_parser = rule)]
     pub(crate) rules: Vec<Rule>,
 
-    /// Count the heap of a Node, over its inspector: until the soak ends, whoever is on this machine can reach that on a port of 127.0.0.1,
+    /// Count the heap of a Node, over its inspector, which NODE_OPTIONS has it open: until the soak ends, whoever is on this machine can reach that on a port of 127.0.0.1,
     /// and run code in the server with it
     #[arg(long)]
     pub(crate) inspect: bool,

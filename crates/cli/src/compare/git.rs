@@ -75,7 +75,9 @@ impl<'a> Git<'a> {
         self.hear(arguments, &mut |bytes| {
             text.extend_from_slice(&bytes[..bytes.len().min(MOST_TEXT - text.len())]);
         })?;
-        Ok(String::from_utf8_lossy(&text).trim_end().to_owned())
+        // Its end of line, and not the space that a folder's name may end with.
+        let text = String::from_utf8_lossy(&text);
+        Ok(text.trim_end_matches('\n').to_owned())
     }
 
     /// Gives `hear` what git says on stdout, however much that is. It finds the repository by the folder alone, and no hook

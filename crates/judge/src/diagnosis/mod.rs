@@ -272,7 +272,8 @@ fn of_a_steady_load(case: &Case<'_>, findings: &[Diagnosed]) -> Vec<Unexplained>
     let explains =
         |found: &Diagnosed| !matches!(found.fault, ServerFault::Growth { .. } | ServerFault::Failures { .. });
     let steady = |reading: &&Reading<'_>| matches!(reading.experiment(), Experiment::Steady { rate_per_s, .. } if rate_per_s > 1.0);
-    let Some(reading) = case.counting().find(steady).filter(|_| !findings.iter().any(explains)) else {
+    let quiet = |reading: &&Reading<'_>| !signs::is_disturbed(reading);
+    let Some(reading) = case.counting().filter(steady).find(quiet).filter(|_| !findings.iter().any(explains)) else {
         return Vec::new();
     };
     let rate_per_s = reading.per_s();

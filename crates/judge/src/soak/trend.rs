@@ -1,6 +1,6 @@
 //! Whether something grows: with each request, with time, or not.
 
-use model::{Kept, KeptTrend, Measured, SoakPart, TrendVerdict, Unit, WhyMayGrow};
+use model::{HeapCountedBy, Kept, KeptTrend, Measured, SoakPart, TrendVerdict, Unit, WhyMayGrow};
 
 use super::line::{slope, theil_sen};
 use super::part;
@@ -42,6 +42,17 @@ impl Load {
         self.slope.estimate * self.requests()
     }
 
+    /// Whether its interval has ends: cycles that depend on those before them leave none where there are few.
+    fn is_bounded(&self) -> bool {
+        self.slope.low.is_finite() && self.slope.high.is_finite()
+    }
+
+    /// Whether it grew as an earlier one did, and its interval does not say so: it neither goes on for certain nor came to rest.
+    fn may_go_on(&self, early: &Load, kept: Kept) -> bool {
+        let goes_on = self.grown() >= least(kept) && self.slope.estimate >= SLOWING * early.slope.estimate;
+        early.grows(kept) && goes_on && !self.grows(kept)
+    }
+
     fn grows(&self, kept: Kept) -> bool {
         self.slope.low > 0.0 && self.grown() >= least(kept)
     }
@@ -73,6 +84,8 @@ fn of(cycles: &[Cycle<'_>], kept: Kept, heap: Option<&KeptTrend>) -> Option<Kept
     let has_again = cycles.iter().any(|cycle| cycle.part == SoakPart::Again);
     // Where too little is known of the second load, the first does not stand for it.
     let late = if has_again { again.as_ref() } else { early.as_ref() };
+    let late =
+        late.filter(|late| late.is_bounded() && !early.as_ref().is_some_and(|early| late.may_go_on(early, kept)));
     let Some(late) = late else { return Some(trend(TrendVerdict::TooShort, None, None, None)) };
     let idle = Idle::of(cycles, kept);
     let (verdict, why) = if !late.grows(kept) {
@@ -121,7 +134,9 @@ fn grows(
 
 /// Why memory that grows need not be what the server keeps.
 fn unsure_of_memory(kept: Kept, again: &Load, known: Known<'_>) -> Option<WhyMayGrow> {
-    match known.heap.map(|heap| heap.verdict) {
+    // A Node has heaps of its workers beside the one that is counted.
+    let counted = known.heap.filter(|heap| heap.by != Some(HeapCountedBy::Node));
+    match counted.map(|heap| heap.verdict) {
         _ if kept != Kept::Memory => None,
         Some(TrendVerdict::Steady | TrendVerdict::LevelledOff) => Some(WhyMayGrow::HeapSteady),
         None if known.jvm => Some(WhyMayGrow::HeapUnknown),

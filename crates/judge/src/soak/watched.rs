@@ -4,6 +4,8 @@ use model::{Kept, Metric, Observation, Plan, Ruled, SoakCycle, SoakPart, TrialRe
 
 use super::arrange::cycles;
 use super::thresholds::TAKEN_BY_OTHERS;
+use crate::hung::overdue;
+use crate::silence::stopped;
 use crate::statistics::share_interval;
 use crate::thresholds::CONFIDENCE;
 use crate::trial::check_trial;
@@ -61,10 +63,15 @@ impl<'a> Cycle<'a> {
         })
     }
 
-    /// How many of its requests had no good reply, be it that none came, and how many there were.
+    /// How many of its requests failed, and how many there were. Those without a reply failed that waited for longer than any that had one; all
+    /// where there was none, or none any more. What merely waited when the cycle ended did not.
     fn without_reply(&self) -> (u64, u64) {
-        let books = self.record.measurement.as_ref().map(|measured| &measured.accounting);
-        books.map_or((0, 0), |books| (books.scheduled.saturating_sub(books.ok), books.scheduled))
+        let Some(measured) = &self.record.measurement else { return (0, 0) };
+        let books = &measured.accounting;
+        let is_silent = books.completed == 0 || stopped(measured).is_some();
+        let failed =
+            if is_silent { books.scheduled.saturating_sub(books.ok) } else { books.failures() + overdue(measured) };
+        (failed.min(books.scheduled), books.scheduled)
     }
 
     /// The share of its requests that had no good reply.

@@ -43,7 +43,7 @@ fn finding(diagnosis: &Diagnosis, found: &Diagnosed) -> Markup {
     html! {
         div.claim.(tint) {
             h3 { (text(&say::title(&found.fault))) }
-            dl { @for (label, said) in say::parts(diagnosis, found) { dt { (label) } dd { (text(&said)) } } }
+            dl.parts { @for (label, said) in say::parts(diagnosis, found) { dt { (label) } dd { (text(&said)) } } }
         }
     }
 }
