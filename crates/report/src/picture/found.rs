@@ -162,6 +162,26 @@ fn count(limit: f64) -> String {
     if limit.fract() == 0.0 { thousands(limit as u64) } else { number(limit) }
 }
 
+/// Experiments with their places, as far as they have any: how much was asked for, what came of it, and how that is drawn.
+fn marks<'a>(shown: &[&'a Tried], place: impl Fn(&Tried) -> Option<(f64, f64, Glyph)>) -> Vec<Mark<'a>> {
+    let mark = |tried: &&'a Tried| {
+        let (along, value, glyph) = place(tried)?;
+        Some(Mark { tried, along, value, glyph })
+    };
+    shown.iter().filter_map(mark).collect()
+}
+
+/// What there was by connections: the limit, and as many as there are connections.
+fn by_connections<'a>((title, unit): (&'a str, Unit), marks: Vec<Mark<'a>>, limit: f64) -> Option<Panel<'a>> {
+    let [least, most] = ends(&marks)?;
+    let bend = limit.clamp(least, most);
+    let lines = vec![
+        ("other", vec![[least, least], [most, most]]),
+        ("line", vec![[least, least.min(limit)], [bend, bend.min(limit)], [most, most.min(limit)]]),
+    ];
+    Some(Panel { title, note: "log scales", along: "connections", steps: Steps::Log, unit, marks, lines })
+}
+
 /// The least and the most of these.
 fn ends(marks: &[Mark<'_>]) -> Option<[f64; 2]> {
     let along = || marks.iter().map(|mark| mark.along);
@@ -170,7 +190,7 @@ fn ends(marks: &[Mark<'_>]) -> Option<[f64; 2]> {
 
 /// Requests at once by connections; the limit, and what there would be without one.
 fn crowds(sheet: &mut Sheet, shown: &[&Tried], (limit, service_s): (f64, f64)) -> Option<()> {
-    let mark = |tried: &&'_ Tried| {
+    let mark = |tried: &Tried| {
         let (connections, glyph) = match tried.trying.experiment {
             Experiment::Crowd { connections } | Experiment::QuickAck { connections } => (connections, Glyph::Dot),
             Experiment::Settled { connections } | Experiment::Delayed { connections, .. } => (connections, Glyph::Open),
@@ -179,25 +199,7 @@ fn crowds(sheet: &mut Sheet, shown: &[&Tried], (limit, service_s): (f64, f64)) -
         let value = tried.requests_per_s? * service_s;
         Some((f64::from(connections), value, glyph)).filter(|_| value > 0.0 && connections > 0)
     };
-    let marks: Vec<Mark<'_>> = shown
-        .iter()
-        .filter_map(|tried| mark(tried).map(|(along, value, glyph)| Mark { tried, along, value, glyph }))
-        .collect();
-    let [least, most] = ends(&marks)?;
-    let bend = limit.clamp(least, most);
-    let panel = Panel {
-        title: "Requests at once",
-        note: "log scales",
-        along: "connections",
-        steps: Steps::Log,
-        unit: Unit::RequestsAtOnce,
-        lines: vec![
-            ("other", vec![[least, least], [most, most]]),
-            ("line", vec![[least, least.min(limit)], [bend, bend.min(limit)], [most, most.min(limit)]]),
-        ],
-        marks,
-    };
-    panel.draw(sheet)?;
+    by_connections(("Requests at once", Unit::RequestsAtOnce), marks(shown, mark), limit)?.draw(sheet)?;
     sheet.key(&[
         (Glyph::Dot, "a load"),
         (Glyph::Open, "from further away, or after a long load"),
@@ -209,14 +211,13 @@ fn crowds(sheet: &mut Sheet, shown: &[&Tried], (limit, service_s): (f64, f64)) -
 
 /// How long bursts took, in times of one request: one step more for each so many as the limit is; nothing where none were made.
 fn bursts(sheet: &mut Sheet, shown: &[&Tried], (limit, service_s): (f64, f64)) -> Option<()> {
-    let mark = |tried: &&Tried| match tried.trying.experiment {
-        Experiment::Burst { requests } => Some((f64::from(requests), tried.slowest_us? / (service_s * 1e6))),
+    let mark = |tried: &Tried| match tried.trying.experiment {
+        Experiment::Burst { requests } => {
+            Some((f64::from(requests), tried.slowest_us? / (service_s * 1e6), Glyph::Dot))
+        }
         _ => None,
     };
-    let marks: Vec<Mark<'_>> = shown
-        .iter()
-        .filter_map(|tried| mark(tried).map(|(along, value)| Mark { tried, along, value, glyph: Glyph::Dot }))
-        .collect();
+    let marks = marks(shown, mark);
     let [_, most] = ends(&marks)?;
     let rounds = (most / limit).ceil();
     let step = |round: f64| [[(round - 1.0) * limit, round], [(round * limit).min(most), round]];
@@ -238,7 +239,7 @@ fn bursts(sheet: &mut Sheet, shown: &[&Tried], (limit, service_s): (f64, f64)) -
 
 /// Connections that got replies, by connections.
 fn held(sheet: &mut Sheet, shown: &[&Tried], limit: f64) -> Option<()> {
-    let mark = |tried: &&Tried| {
+    let mark = |tried: &Tried| {
         let (connections, glyph) = match tried.trying.experiment {
             Experiment::Crowd { connections } | Experiment::Settled { connections } => (connections, Glyph::Dot),
             Experiment::Closing { connections } => (connections, Glyph::Open),
@@ -247,25 +248,7 @@ fn held(sheet: &mut Sheet, shown: &[&Tried], limit: f64) -> Option<()> {
         let served = u64::from(connections).checked_sub(tried.unserved?).filter(|served| *served > 0)?;
         Some((f64::from(connections), served as f64, glyph))
     };
-    let marks: Vec<Mark<'_>> = shown
-        .iter()
-        .filter_map(|tried| mark(tried).map(|(along, value, glyph)| Mark { tried, along, value, glyph }))
-        .collect();
-    let [least, most] = ends(&marks)?;
-    let bend = limit.clamp(least, most);
-    let panel = Panel {
-        title: "Connections that got replies",
-        note: "log scales",
-        along: "connections",
-        steps: Steps::Log,
-        unit: Unit::None,
-        lines: vec![
-            ("other", vec![[least, least], [most, most]]),
-            ("line", vec![[least, least.min(limit)], [bend, bend.min(limit)], [most, most.min(limit)]]),
-        ],
-        marks,
-    };
-    panel.draw(sheet)?;
+    by_connections(("Connections that got replies", Unit::None), marks(shown, mark), limit)?.draw(sheet)?;
     sheet.key(&[
         (Glyph::Dot, "connections that are kept"),
         (Glyph::Open, "clients that close"),
@@ -376,11 +359,11 @@ fn growth(sheet: &mut Sheet, shown: &[&Tried], suspect: Suspect, each: f64) -> O
         Experiment::Steady { rate_per_s, window_s } => Some((rate_per_s * window_s, Glyph::Open)),
         _ => None,
     };
-    let mark = |tried: &&'_ Tried| Some((asked(tried)?, has(tried)?.max(0.0)));
-    let marks: Vec<Mark<'_>> = shown
-        .iter()
-        .filter_map(|tried| mark(tried).map(|((along, glyph), value)| Mark { tried, along, value, glyph }))
-        .collect();
+    let mark = |tried: &Tried| {
+        let (along, glyph) = asked(tried)?;
+        Some((along, has(tried)?.max(0.0), glyph))
+    };
+    let marks = marks(shown, mark);
     let doses = || marks.iter().filter(|mark| mark.glyph == Glyph::Dot);
     let first = doses().map(|mark| mark.along).reduce(f64::min)?;
     let last = doses().map(|mark| mark.along).reduce(f64::max)?;
