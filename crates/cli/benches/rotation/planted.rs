@@ -1,16 +1,22 @@
-//! Sessions of two servers whose difference is known.
+//! Sessions of two servers whose difference is known: revisions of one repository that differ in how their server is set up, each with a program
+//! file of its own, as whoever builds both has.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::hog::Hog;
 use crate::{Asked, BOURDON, answer, is_smoke};
 
 /// What the planted work comes to is measured over so long, beforehand.
 const TRUTH: Duration = Duration::from_mins(20);
+
+/// The two revisions.
+const OLD: &str = "old";
+const NEW: &str = "new";
 
 /// As short as a session can be.
 pub(crate) const SHORT: [&str; 6] = ["--duration", "500ms", "--warm-up", "0s", "--blocks", "1"];
@@ -106,16 +112,34 @@ impl Planted {
     }
 
     fn compare(&self, runs: &Path, options: &[&str]) -> Value {
-        let server = |written: &str| {
-            let (settings, specimen) = written.rsplit_once(' ').unwrap();
-            format!("env {settings} {BOURDON} specimen {specimen}")
-        };
+        let repository = self.repository();
         let mut command = Command::new(BOURDON);
-        command.args(["compare", "--run", &server(self.old), "--run", &server(self.new)]);
+        command.current_dir(&repository).args(["compare", "--rev", OLD, "--rev", NEW, "--run", "sh serve ./server"]);
+        command.args(["--build", &format!("cp {BOURDON} server")]);
         command.args(["--path", "/rest/hello", "--ready", "/ping", "--primary", self.primary]).args(self.load);
         command.args(["--format", "json", "--runs"]).arg(runs).args(options).stderr(Stdio::null());
         let output = command.output().unwrap();
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{command:?}: {}: {error}", output.status))
+    }
+
+    /// A repository with both servers, which goes with it.
+    fn repository(&self) -> TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let git = |arguments: &[&str]| {
+            let as_somebody = ["-c", "user.name=bourdon", "-c", "user.email=bourdon@localhost"];
+            let output = Command::new("git").args(as_somebody).args(arguments).current_dir(&folder).output().unwrap();
+            assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        };
+        git(&["init", "--quiet"]);
+        for (tag, written) in [(OLD, self.old), (NEW, self.new)] {
+            let (settings, specimen) = written.rsplit_once(' ').unwrap();
+            let serve = format!("exec env {settings} \"$1\" specimen {specimen}\n");
+            std::fs::write(folder.path().join("serve"), serve).unwrap();
+            git(&["add", "serve"]);
+            git(&["commit", "--quiet", "--allow-empty", "--message", written]);
+            git(&["tag", tag]);
+        }
+        folder
     }
 
     /// What was found of the primary metric.

@@ -81,19 +81,18 @@ fn all_slices_of_a_round_are_alike_and_rounds_differ_by_a_fifth_either_way() {
 }
 
 #[test]
-fn first_each_launch_is_warmed_for_as_long_as_it_needs_and_then_all_once_more_for_a_moment() {
+fn first_each_launch_is_warmed_for_as_long_as_it_needs_the_last_moment_once_all_are() {
     let first = |plan: &Plan| -> Vec<(usize, u64, u64)> {
         let turns = rotated(plan, 2, 1, 1).turns;
         let warm_up = turns.iter().take_while(|turn| turn.round == 0);
         warm_up.map(|turn| (turn.launch, turn.window_ns, turn.lead_in_ns)).collect()
     };
-    let with = |warm_up_ns| {
-        let again = ROTATION.slice_ns;
-        [(0, warm_up_ns, 0), (1, warm_up_ns, 0), (0, again, 0), (1, again, 0)]
-    };
-    assert_eq!(first(&plan(|_| ())), with(NS_PER_S));
+    let again = ROTATION.slice_ns;
+    let with = |first_ns| [(0, first_ns, 0), (1, first_ns, 0), (0, again, 0), (1, again, 0)];
+    assert_eq!(first(&plan(|_| ())), with(NS_PER_S - again));
     let slow = |draft: &mut Draft| draft.targets[0].launch.warm_within_ns = 20 * NS_PER_S;
-    assert_eq!(first(&plan(slow)), with(20 * NS_PER_S));
+    assert_eq!(first(&plan(slow)), with(20 * NS_PER_S - again));
+    assert_eq!(first(&plan(|draft| draft.cells[0].load.warm_up_ns = 10)), with(10), "it is shorter than the moment");
     assert_eq!(first(&plan(|draft| draft.cells[0].load.warm_up_ns = 0)), []);
 }
 

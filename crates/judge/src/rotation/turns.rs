@@ -4,8 +4,8 @@ use model::{NS_PER_S, Plan, Together, TrialSpec, Turn, seed_of};
 use super::{Slicing, cells, warm_up_ns};
 use crate::thresholds::SLICE_SPREAD;
 
-/// These launches and the turns among them, as plan and seed have it: first each one's warm-up and a short turn more, for all but
-/// the last have idled since theirs, then in each round every launch once. What they leave open is drawn from the seed alone.
+/// These launches and the turns among them, as plan and seed have it: first each one's warm-up, whose last part is a short turn once all had
+/// the rest, for all but the last have idled since, then in each round every launch once. What they leave open is drawn from the seed alone.
 pub(crate) fn together(plan: &Plan, slicing: Slicing, trials: Vec<TrialSpec>, seed: u64) -> Together {
     let mut rng = Rng::with_seed(seed);
     let Slicing { slice_ns, rounds, .. } = slicing;
@@ -21,13 +21,15 @@ pub(crate) fn together(plan: &Plan, slicing: Slicing, trials: Vec<TrialSpec>, se
 }
 
 /// The turns that count nowhere; none where nothing is to be warmed up. While the others were warmed up a server has lost its heat,
-/// or has ended connections that idled for so long, which says nothing of what it does between two slices.
+/// or has ended connections that idled for so long, which says nothing of what it does between two slices. Both turns together last as long as
+/// the warm-up, unless the rest would be shorter than the short turn.
 fn warm_up(plan: &Plan, slice_ns: u64, trials: &[TrialSpec], seed: u64) -> Vec<Turn> {
     let turn = |(launch, window_ns)| Turn { launch, round: 0, lead_in_ns: 0, window_ns, seed: seed_of(seed, 0) };
     let lengths_ns: Vec<u64> = cells(trials).map(|cell| warm_up_ns(plan, cell)).collect();
     let again_ns = if lengths_ns.iter().any(|ns| *ns > 0) { slice_ns } else { 0 };
+    let first = |whole_ns: &u64| if *whole_ns < 2 * again_ns { *whole_ns } else { *whole_ns - again_ns };
     let again = lengths_ns.iter().map(|_| again_ns);
-    let turns = (0..).zip(lengths_ns.iter().copied()).chain((0..).zip(again)).map(turn);
+    let turns = (0..).zip(lengths_ns.iter().map(first)).chain((0..).zip(again)).map(turn);
     turns.filter(|turn| turn.window_ns > 0).collect()
 }
 
