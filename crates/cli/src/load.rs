@@ -4,16 +4,16 @@ use std::path::Path;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use engine::{IntervalLog, LoadError, RunOptions};
+use engine::{IntervalLog, LoadError, MonotonicClock, RunOptions};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
 use model::{
-    Arrivals, Extent, Interval, Load, LoadModel, LoadSecond, LoadSpec, Measurement, Mix, NS_PER_S, ReplyExpectation,
-    Request, Tls, TlsFault, TlsUse, Trust, Validity, Verdict,
+    Arrivals, Clock, Extent, Interval, Load, LoadModel, LoadSecond, LoadSpec, Measurement, Mix, NS_PER_S,
+    ReplyExpectation, Request, Tls, TlsFault, TlsUse, Trust, Validity, Verdict,
 };
 use reaper::MORE_PROCESSES;
 use report::format::counted;
-use report::{Origin, Style};
+use report::{Origin, Style, asked_load};
 
 use crate::args::{ArrivalsArg, LoadArgs, LoadFormat};
 use crate::bounded;
@@ -26,6 +26,7 @@ use crate::open_files::reserve_files;
 use crate::output::{say, style, write_out};
 use crate::progress::keep_drawing;
 use crate::request::{request, text_or_file};
+use crate::saved_load;
 use crate::url::Url;
 
 /// Length of the window when none is asked for.
@@ -46,16 +47,18 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let log = load_files::prepare(args.output.as_deref(), args.histogram_log.as_deref())?;
     let stop = flag_on_interrupt()?;
     let mut log = log.map(IntervalLog::begin);
-    let origin = Origin { url: &url.shown, started_at: Timestamp::now(), instrument: calibrate::instrument() };
+    let instrument = calibrate::instrument();
+    let (started_at, started_ns) = (Timestamp::now(), MonotonicClock.now_ns());
+    let shown = Origin { url: &url.shown, started_at, instrument, merged: &[], part: None };
     let (progress, mut seconds) = (Progress::new(&spec), Seconds::of(&spec));
     let options = RunOptions { histograms: log.is_some() };
-    let output = engine::run(&spec, options, &stop, &mut |passed| {
+    let brought = engine::bring(&spec, options, &stop, &mut |passed| {
         log.iter_mut().for_each(|log| log.add(&passed.second));
         if seconds.add(&passed.second) {
             progress.show(&passed.second.interval);
         }
     });
-    let output = output.map_err(|error| match error {
+    let brought = brought.map_err(|error| match error {
         // What was asked for cannot be spoken: no server was asked.
         LoadError::Tls(error) => Failure::usage(format!("{error} (--ca FILE, or --insecure)")),
         // Nor where this machine does not give what the generator needs.
@@ -63,15 +66,18 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
         error => Failure::usage(error),
     })?;
     progress.finish();
-    let (measured, seconds) = (output.measurement, seconds.end());
+    // For whoever puts it together with others that were made at the same time.
+    let part = args.output.is_some().then(|| saved_load::encoded(brought.clone(), (started_at, started_ns)));
+    let (measured, seconds) = (brought.conclude().measurement, seconds.end());
     let validity = judge::judge_load(&spec, calibrate::stored_limits(), args.allow_failures, &measured);
     let has_nothing = reached_nobody(&measured) || measured.window_s == 0.0;
-    let document = || report::load_json(&spec, &validity, &measured, &seconds, &origin);
+    let saved = Origin { part: part.as_deref(), ..shown.clone() };
+    let document = || report::load_json(asked_load(&spec), &validity, &measured, &seconds, &saved);
     let output = args.output.as_deref();
-    let saved = output.filter(|_| !has_nothing).map_or(Ok(()), |file| load_files::save(file, &document()));
+    let is_saved = output.filter(|_| !has_nothing).map_or(Ok(()), |file| load_files::save(file, &document()));
     let loaded = Loaded { spec: &spec, validity: &validity, measured: &measured, seconds: &seconds };
-    let printed = print(args, &loaded, &origin);
-    saved?;
+    let printed = print(args, &loaded, &shown);
+    is_saved?;
     printed.map_err(|failure| failure.of_interrupted(measured.interrupted && output.is_some() && !has_nothing))?;
     if let Some(file) = output.filter(|_| !has_nothing) {
         say(format!("saved in {}", file.display()));
@@ -260,7 +266,7 @@ fn print(args: &LoadArgs, loaded: &Loaded<'_>, origin: &Origin<'_>) -> Result<()
     let Loaded { spec, validity, measured, seconds } = *loaded;
     let style = Style { verbose: args.verbose, ..style() };
     let text = match args.format {
-        LoadFormat::Json => report::load_json(spec, validity, measured, seconds, origin),
+        LoadFormat::Json => report::load_json(asked_load(spec), validity, measured, seconds, origin),
         LoadFormat::Csv => report::load_csv(seconds),
         LoadFormat::Text if reached_nobody(measured) => return Ok(()),
         LoadFormat::Text => report::load_text(spec, validity, measured, seconds, origin.url, style),

@@ -17,6 +17,7 @@ mod home;
 mod interrupt;
 mod load;
 mod load_files;
+mod merge;
 mod one_server;
 mod open_files;
 mod output;
@@ -26,6 +27,7 @@ mod report;
 mod request;
 mod resume;
 mod run;
+mod saved_load;
 mod series;
 mod served_tls;
 mod site;
@@ -69,6 +71,7 @@ fn begin() -> ExitCode {
         }
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Diagnose(args) => diagnose::run(&args),
         Command::Soak(args) => soak::run(&args),

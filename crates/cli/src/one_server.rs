@@ -10,15 +10,12 @@ use crate::args::{OneServerArgs, seed};
 use crate::exit::Failure;
 use crate::experiment::{self, OneLoad, SPECIMEN, Server, ready_path};
 use crate::open_files::raise_files;
-use crate::request::request;
+use crate::request::{OK, request};
 use crate::served_tls::served_tls;
 use crate::{found, ready};
 
 /// What a target of ours is asked for.
 const TARGET_PATH: &str = "/rest/hello";
-
-/// The status of a good reply to a GET unless another is asked for.
-const OK: u16 = 200;
 
 /// What is asked; `path` in the place of the one that was given or is usual.
 pub(crate) fn mix(args: &OneServerArgs, path: Option<&str>) -> Result<Mix, Failure> {

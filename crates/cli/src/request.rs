@@ -8,6 +8,9 @@ use crate::args::RequestArgs;
 use crate::exit::Failure;
 use crate::{bounded, framing};
 
+/// The status of a good reply where nothing else is known of it.
+pub(crate) const OK: u16 = 200;
+
 /// The request for a path, with further headers behind those that were given; its host is to be filled in.
 pub(crate) fn request(
     args: &RequestArgs,

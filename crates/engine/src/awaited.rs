@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 
 use model::{Awaited, NS_PER_S};
+use serde::{Deserialize, Serialize};
+
+use crate::serial::is_within;
 
 /// Requests by age, those within a factor of two together: a few numbers, however many there are.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ages(BTreeMap<u32, Group>);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Group {
     requests: u64,
     youngest_ns: u64,
@@ -24,6 +27,11 @@ impl Ages {
     /// Those of another part.
     pub(crate) fn merge(&mut self, other: Ages) {
         other.0.into_iter().for_each(|(of, group)| self.put(of, group));
+    }
+
+    /// Whether they are no more than any load has.
+    pub(crate) fn are_within(&self) -> bool {
+        self.0.values().all(|group| is_within(group.requests))
     }
 
     fn put(&mut self, of: u32, more: Group) {

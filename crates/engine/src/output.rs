@@ -1,11 +1,13 @@
 //! What a load brings home, put together from what its threads bring.
 
 use model::{Extent, Interval, LoadSpec, Measurement, NS_PER_S};
+use serde::{Deserialize, Serialize};
 
 use crate::collector::Collector;
 use crate::interval_log::encoded;
 use crate::part::Part;
 use crate::second::{add_to, histogram};
+use crate::steps;
 
 /// What a load brings home.
 #[derive(Debug)]
@@ -18,9 +20,10 @@ pub struct LoadOutput {
     pub window_end_ns: u64,
 }
 
-/// What the threads bring home of one load, or of several that follow each other.
-#[derive(Debug, Clone)]
-pub(crate) struct Brought {
+/// What the threads bring home of one load, or of several that follow each other: whole distributions and sums, which can be put together
+/// with those of other generators that made a part of the same load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Brought {
     /// By thread. The distributions of all are the first one's, for threads hand theirs over second by second.
     parts: Vec<Part>,
     steps: Vec<Interval>,
@@ -72,8 +75,49 @@ impl Brought {
         encoded(&all)
     }
 
+    /// Adds what another generator brought of the same load, both on one clock. Its threads and connections come behind those that are here;
+    /// the window is the one that began first, and as long as the longer one. Of the steps of two generators the quantiles are not known.
+    ///
+    /// None where they are not felt from the same moment on: then they are two loads.
+    pub fn beside(mut self, other: Brought) -> Option<Self> {
+        let length_ns = |(start_ns, end_ns): (u64, u64)| end_ns.saturating_sub(start_ns);
+        let length_ns = length_ns(self.window_ns()).max(length_ns(other.window_ns()));
+        let (mine, theirs) = (self.parts.first()?, other.parts.first()?);
+        if mine.felt != theirs.felt || mine.handshake.is_some() != theirs.handshake.is_some() {
+            return None;
+        }
+        steps::add_beside(&mut self.steps, &other.steps);
+        self.parts.extend(other.parts);
+        let (start_ns, _) = self.window_ns();
+        self.parts.iter_mut().for_each(|part| part.window_end_ns = part.window_end_ns.min(start_ns + length_ns));
+        self.answered_until_s = self.answered_until_s.into_iter().chain(other.answered_until_s).reduce(f64::max);
+        self.slowest_reply_s = self.slowest_reply_s.into_iter().chain(other.slowest_reply_s).reduce(f64::max);
+        self.interrupted |= other.interrupted;
+        Some(self)
+    }
+
+    /// When its window began and ended, on its clock.
+    pub fn window_ns(&self) -> (u64, u64) {
+        window_of(&self.parts)
+    }
+
+    /// The same on another clock, by which it is so much later.
+    #[must_use]
+    pub fn moved(mut self, by_ns: i64) -> Self {
+        self.parts.iter_mut().for_each(|part| part.move_by(by_ns));
+        self
+    }
+
+    /// What is wrong with one that somebody else made; none where nothing is.
+    pub(crate) fn fault(&self) -> Option<&'static str> {
+        if self.parts.is_empty() {
+            return Some("it has no thread");
+        }
+        self.parts.iter().find_map(Part::fault)
+    }
+
     /// The figures of the whole.
-    pub(crate) fn conclude(self) -> LoadOutput {
+    pub fn conclude(self) -> LoadOutput {
         let together = |mut whole: Part, part: Part| {
             whole.merge(part);
             whole

@@ -8,21 +8,24 @@ use model::{
     Accounting, ConnectionCounts, FailureCount, FailureKind, GeneratorUse, HalfCount, Latencies, Measurement, Members,
     NS_PER_S, RequestCount, Residence, Silence, Standstills, ThreadUse, TlsUse, WindowCount, WrongReply,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::awaited::Ages;
 use crate::joint::Joint;
 use crate::second::{Distributions, Felt, add_to};
+use crate::serial::{MOST, is_within, one, one_or_none, pairs};
 use crate::silence::{SILENCE_NS, Silent, in_turn, of_both};
 use crate::standstill::StandstillTotals;
 use crate::summary::{instead, jain, summarise};
 
 /// Everything about one part: counts, sums and whole distributions. Times are on the engine's clock.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Part {
     pub(crate) felt: Felt,
     pub(crate) window_start_ns: u64,
     pub(crate) window_end_ns: u64,
     pub(crate) books: Accounting,
+    #[serde(with = "pairs")]
     pub(crate) failures: BTreeMap<(FailureKind, i32), u64>,
     pub(crate) bad_statuses: BTreeMap<u16, u64>,
     /// The first reply that was not as expected, and when it came.
@@ -36,10 +39,14 @@ pub(crate) struct Part {
     pub(crate) residence: ResidenceNs,
     pub(crate) distributions: Distributions,
     /// Ages of requests that never got a reply.
+    #[serde(with = "one")]
     pub(crate) censored_felt: Histogram<u64>,
+    #[serde(with = "one")]
     pub(crate) censored_service: Histogram<u64>,
+    #[serde(with = "one")]
     pub(crate) connect: Histogram<u64>,
     /// Over TLS only.
+    #[serde(with = "one_or_none")]
     pub(crate) handshake: Option<Histogram<u64>>,
     pub(crate) standstills: StandstillTotals,
     /// When no reply came, by time; the last has no end.
@@ -54,7 +61,7 @@ pub(crate) struct Part {
 }
 
 /// Both sides of Little's identity, in whole nanoseconds, so that sums do not depend on their order.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ResidenceNs {
     pub(crate) in_flight: u128,
     pub(crate) requests: u128,
@@ -62,7 +69,7 @@ pub(crate) struct ResidenceNs {
 }
 
 /// Connection events of one thread, over the whole load.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counts {
     pub(crate) opened: u64,
     /// Those of them that were inside the window.
@@ -134,6 +141,55 @@ impl Part {
         if let Some(mut tls) = warm_up.tls {
             tls.merge(&self.tls.take().unwrap_or_default());
             self.tls = Some(tls);
+        }
+    }
+
+    /// Puts it on another clock, by which it is so much later.
+    pub(crate) fn move_by(&mut self, by_ns: i64) {
+        let place = |at_ns: u64| if at_ns == u64::MAX { at_ns } else { at_ns.saturating_add_signed(by_ns) };
+        self.window_start_ns = place(self.window_start_ns);
+        self.window_end_ns = place(self.window_end_ns);
+        self.first_wrong.iter_mut().for_each(|(at_ns, _)| *at_ns = place(*at_ns));
+        self.counts.connect_errno.iter_mut().for_each(|(at_ns, _)| *at_ns = place(*at_ns));
+        self.standstills.move_by(place);
+        self.silences.iter_mut().for_each(|silent| *silent = silent.at(place));
+    }
+
+    /// What keeps one that somebody else made from being added to others and summed up; none where nothing does.
+    pub(crate) fn fault(&self) -> Option<&'static str> {
+        let counts = &self.counts;
+        let Accounting { scheduled, sent, completed, ok, bad_status, bad_body, in_flight_at_end, .. } = self.books;
+        let by_kind =
+            [self.books.not_sent.values().copied().collect::<Vec<_>>(), self.books.failed.values().copied().collect()];
+        let all = [scheduled, sent, completed, ok, bad_status, bad_body, in_flight_at_end]
+            .into_iter()
+            .chain(by_kind.into_iter().flatten())
+            .chain(self.books.sent_late.values().copied())
+            .chain([self.in_window.completed, self.in_window.ok, self.in_window.ok_bytes])
+            .chain(self.halves.iter().flat_map(|half| [half.completed, half.service_ns >> 16, half.response_ns >> 16]))
+            .chain(self.failures.values().chain(self.bad_statuses.values()).copied())
+            .chain(self.by_request.iter().flat_map(|request| [request.completed, request.wrong]))
+            .chain([counts.opened, counts.opened_in_window, counts.kept, counts.connect_failed, counts.refused])
+            .chain([counts.closed_idle, counts.closed_by_reply, counts.unasked_replies])
+            .chain(self.completed.iter().copied());
+        let mut histograms =
+            [&self.censored_felt, &self.censored_service, &self.connect].into_iter().chain(&self.handshake);
+        let ResidenceNs { in_flight, requests, completed } = self.residence;
+        let too_much = "a count in it is larger than any load has";
+        match () {
+            () if self.window_start_ns > self.window_end_ns || self.window_end_ns > u64::MAX / 2 => {
+                Some("its window ends before it begins")
+            }
+            () if self.threads.is_empty() || self.threads.len() as u64 > MOST => Some("it has no thread"),
+            () if !all.into_iter().all(is_within)
+                || [in_flight, requests, completed].iter().any(|ns| *ns > 1 << 96) =>
+            {
+                Some(too_much)
+            }
+            () if !histograms.all(|it| is_within(it.len())) || !self.distributions.are_within() => Some(too_much),
+            () if !self.standstills.are_within() || !self.awaited.are_within() => Some(too_much),
+            () if self.books.imbalance().is_some() => Some("its books do not balance"),
+            () => None,
         }
     }
 

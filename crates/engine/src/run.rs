@@ -8,7 +8,7 @@ use model::LoadSpec;
 use crate::collector::Passed;
 use crate::demand::DRAIN_NS;
 use crate::http1::Http1;
-use crate::output::LoadOutput;
+use crate::output::{Brought, LoadOutput};
 use crate::protocol::Protocol;
 use crate::session::{LoadError, RunOptions, session};
 
@@ -23,7 +23,20 @@ pub fn run(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(&Passed),
 ) -> Result<LoadOutput, LoadError> {
-    run_speaking(Http1::new, spec, options, stop, progress)
+    bring(spec, options, stop, progress).map(Brought::conclude)
+}
+
+/// The same, still to be put together with what others brought who made a part of the same load.
+///
+/// # Errors
+/// As [`run`].
+pub fn bring(
+    spec: &LoadSpec,
+    options: RunOptions,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(&Passed),
+) -> Result<Brought, LoadError> {
+    bring_speaking(Http1::new, spec, options, stop, progress)
 }
 
 /// Makes a load of any protocol; `speak` gives what a thread speaks.
@@ -34,9 +47,18 @@ pub(crate) fn run_speaking<'a, P: Protocol>(
     stop: &'a AtomicBool,
     progress: &mut dyn FnMut(&Passed),
 ) -> Result<LoadOutput, LoadError> {
+    bring_speaking(speak, spec, options, stop, progress).map(Brought::conclude)
+}
+
+fn bring_speaking<'a, P: Protocol>(
+    speak: fn(&'a LoadSpec, u32) -> P,
+    spec: &'a LoadSpec,
+    options: RunOptions,
+    stop: &'a AtomicBool,
+    progress: &mut dyn FnMut(&Passed),
+) -> Result<Brought, LoadError> {
     session(speak, from_ref(spec), options, stop, |session| {
-        let home = session.load(0, spec, (DRAIN_NS, spec.step_s()), progress)?;
-        Ok(home.brought.conclude())
+        Ok(session.load(0, spec, (DRAIN_NS, spec.step_s()), progress)?.brought)
     })
 }
 

@@ -6,8 +6,10 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use hdrhistogram::Histogram;
 pub(crate) use model::TICK_NS;
 use model::{HalfCount, HistogramTag, LoadSpec, NS_PER_S, Population};
+use serde::{Deserialize, Serialize};
 
 use crate::in_flight::Moments;
+use crate::serial::{is_within, one, one_or_none};
 
 /// What any histogram has room for: the first 16 KiB.
 const SHORT_TICKS: u64 = 2_000;
@@ -50,7 +52,7 @@ pub(crate) fn ticks(ns: u64) -> u64 {
 }
 
 /// From when on a client waits for its reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Felt {
     /// From the send: the closed model on connections that are kept.
     Service,
@@ -114,13 +116,17 @@ pub(crate) struct Alike {
 }
 
 /// The distributions that are filled in the hot path.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Distributions {
+    #[serde(with = "one")]
     pub(crate) service: Histogram<u64>,
+    #[serde(with = "one")]
     pub(crate) first_byte: Histogram<u64>,
     /// Response or total time; absent where what is felt is the service time.
+    #[serde(with = "one_or_none")]
     pub(crate) felt: Option<Histogram<u64>>,
     /// Only where something is intended.
+    #[serde(with = "one_or_none")]
     pub(crate) lateness: Option<Histogram<u64>>,
 }
 
@@ -132,6 +138,12 @@ impl Distributions {
             felt: felt.is_separate().then(histogram),
             lateness: (felt == Felt::Response).then(histogram),
         }
+    }
+
+    /// Whether they hold no more than any load has.
+    pub(crate) fn are_within(&self) -> bool {
+        let all = [&self.service, &self.first_byte].into_iter().chain(&self.felt).chain(&self.lateness);
+        all.into_iter().all(|it| is_within(it.len()))
     }
 
     pub(crate) fn clear(&mut self) {

@@ -1,6 +1,7 @@
 //! Times in which no reply came to any connection, though one was due.
 
 use model::NotSent;
+use serde::{Deserialize, Serialize};
 
 use crate::joint::Joint;
 
@@ -11,7 +12,7 @@ pub(crate) const SILENCE_NS: u64 = 500_000_000;
 const SPANS_KEPT: usize = 1024;
 
 /// A time in which no reply came.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Silent {
     pub(crate) from_ns: u64,
     pub(crate) until_ns: u64,
@@ -22,7 +23,7 @@ pub(crate) struct Silent {
 }
 
 /// How many, and when the last of them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Tally {
     count: u64,
     last_ns: u64,
@@ -80,7 +81,8 @@ impl Silent {
         }
     }
 
-    fn at(self, place: impl Fn(u64) -> u64) -> Silent {
+    /// It at other times.
+    pub(crate) fn at(self, place: impl Fn(u64) -> u64) -> Silent {
         Silent {
             from_ns: place(self.from_ns),
             until_ns: place(self.until_ns),

@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 
 use hdrhistogram::Histogram;
 use model::{LateCause, NS_PER_S, NotSent, StandstillSpan};
+use serde::{Deserialize, Serialize};
 
 use crate::demand::Window;
 use crate::in_flight::Moments;
 use crate::joint::Joint;
 use crate::second::{add_to, histogram, record, record_n};
+use crate::serial::{is_within, one};
 
 /// Time between two looks at the clock from which the thread stood still: longer than another's turn on its CPU (one
 /// tick of the kernel, 1 to 10 ms) or any work of its own between two looks. Shorter ones are lateness.
@@ -26,11 +28,15 @@ const SPANS_KEPT: usize = 16;
 const WAKES_REMEMBERED: usize = 64;
 
 /// How long requests waited.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Waits {
+    #[serde(with = "one")]
     pub(crate) service: Histogram<u64>,
+    #[serde(with = "one")]
     pub(crate) felt: Histogram<u64>,
+    #[serde(with = "one")]
     pub(crate) censored_service: Histogram<u64>,
+    #[serde(with = "one")]
     pub(crate) censored_felt: Histogram<u64>,
 }
 
@@ -45,10 +51,15 @@ impl Waits {
         add_to(&mut self.censored_service, &other.censored_service);
         add_to(&mut self.censored_felt, &other.censored_felt);
     }
+
+    fn are_within(&self) -> bool {
+        let all = [&self.service, &self.felt, &self.censored_service, &self.censored_felt];
+        all.into_iter().all(|it| is_within(it.len()))
+    }
 }
 
 /// Requests that came due or waited in a standstill.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Held {
     /// As long as they waited, to be taken off those of all.
     pub(crate) whole: Waits,
@@ -99,7 +110,7 @@ impl Waited {
 }
 
 /// The standstills of some threads, put together.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StandstillTotals {
     /// Over all threads.
     pub(crate) count: u64,
@@ -138,6 +149,19 @@ impl StandstillTotals {
             (Some(mine), Some(theirs)) => mine.add(&theirs),
             (mine, theirs) => *mine = mine.take().or(theirs),
         }
+    }
+
+    /// Puts them on another clock.
+    pub(crate) fn move_by(&mut self, place: impl Fn(u64) -> u64) {
+        self.kept.iter_mut().for_each(|(_, from_ns, _)| *from_ns = place(*from_ns));
+    }
+
+    /// Whether they are no more and no longer than any load has.
+    pub(crate) fn are_within(&self) -> bool {
+        let held = self.held.iter().flat_map(|held| [&held.whole, &held.less]);
+        let kept = self.kept.iter().map(|(thread, _, length_ns)| u64::from(*thread).max(length_ns >> 16));
+        let counts = [self.count, self.sum_ns >> 16, self.longest_ns >> 16, self.requests, self.never_sent];
+        counts.into_iter().chain(kept).all(is_within) && held.into_iter().all(Waits::are_within)
     }
 
     /// Those kept one by one, of a window that began then.

@@ -125,6 +125,22 @@ pub(crate) fn quantiles(felt: &Histogram<u64>) -> (Option<f64>, Option<f64>, Opt
     (at(0.5), at(0.99), at(1.0))
 }
 
+/// Adds the steps of another generator under the same load, which are as long: of both together the quantiles are not known.
+pub(crate) fn add_beside(steps: &mut Vec<Interval>, others: &[Interval]) {
+    for other in others {
+        let is_same = |step: &&mut Interval| step.at_s == other.at_s || step.at_s.max(other.at_s) < 0.0;
+        match steps.iter_mut().find(is_same) {
+            Some(step) => {
+                add_counts(step, other);
+                add_bounds(step, other);
+                (step.p50_us, step.p99_us, step.max_us) = (None, None, larger(step.max_us, other.max_us));
+            }
+            None => steps.push(*other),
+        }
+    }
+    steps.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+}
+
 fn larger(one: Option<f64>, other: Option<f64>) -> Option<f64> {
     one.into_iter().chain(other).reduce(f64::max)
 }

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use model::{
     Accounting, AskedLoad, AskedReply, AskedTls, Awaited, ConnectionCounts, Extent, FailureCount, Instrument, Interval,
     Latencies, Load, LoadSpec, Measurement, NS_PER_S, ReplyExpectation, Request, Residence, Silence, Standstills,
-    ThreadUse, Tls, TlsUse, Trust, TrustKind, Validity, WeightedRequest, WindowCount, WrongReply, may_be_a_credential,
+    ThreadUse, Tls, TlsUse, Trust, TrustKind, Validity, Verdict, WeightedRequest, WindowCount, WrongReply,
+    may_be_a_credential,
 };
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
@@ -25,6 +26,38 @@ pub struct Origin<'a> {
     pub started_at: Timestamp,
     /// What measured it.
     pub instrument: Instrument,
+    /// The loads that were made at the same time and are put together in it; none of a single one.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub merged: &'a [MergedPart],
+    /// What it takes to be put together with others, in base64; none where it is only shown.
+    #[serde(skip)]
+    pub part: Option<&'a str>,
+}
+
+/// One of the loads that are put together in another.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MergedPart {
+    /// The file it was saved in.
+    pub file: String,
+    /// What was loaded, without user and password.
+    pub url: String,
+    /// When it began, RFC 3339.
+    #[serde(serialize_with = "to_the_millisecond")]
+    pub started_at: Timestamp,
+    /// What measured it.
+    pub instrument: Instrument,
+    /// How much later than the first one its window began, in seconds, by the clocks of the machines.
+    pub begun_after_s: f64,
+    /// Its connections.
+    pub connections: u32,
+    /// Its ok replies a second.
+    pub requests_per_s: f64,
+    /// The share of a CPU that its busiest thread used.
+    pub busiest_thread: f64,
+    /// The largest share of the time for which one of its threads waited for a CPU.
+    pub neediest_thread: f64,
+    /// What it was found to be by itself.
+    pub verdict: Verdict,
 }
 
 fn to_the_millisecond<S: Serializer>(moment: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
@@ -62,6 +95,8 @@ struct LoadDocument<'a> {
     tls: Option<&'a TlsUse>,
     residence: &'a Residence,
     intervals: &'a [Interval],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<&'a str>,
 }
 
 impl Said for LoadDocument<'_> {
@@ -109,7 +144,7 @@ struct Generator<'a> {
 
 /// One load as one JSON document (`bourdon.load/2`), pretty printed, with its seconds.
 pub fn load_json(
-    spec: &LoadSpec,
+    asked: AskedLoad,
     validity: &Validity,
     measured: &Measurement,
     seconds: &[Interval],
@@ -145,7 +180,7 @@ pub fn load_json(
         validity,
         interrupted: *interrupted,
         window_s: *window_s,
-        load: asked(spec),
+        load: asked,
         accounting,
         failures,
         bad_statuses,
@@ -163,11 +198,12 @@ pub fn load_json(
         tls: tls.as_ref(),
         residence,
         intervals: seconds,
+        part: origin.part,
     })
 }
 
 /// What was asked. Each part is named, so that a new one is not forgotten where loads are compared.
-fn asked(spec: &LoadSpec) -> AskedLoad {
+pub fn asked_load(spec: &LoadSpec) -> AskedLoad {
     let LoadSpec {
         load,
         // The server's, and from where and how it is begun to be loaded.

@@ -34,7 +34,11 @@ pub(crate) fn sparks(intervals: &[Interval], width: usize) -> Vec<(&'static str,
     }
     let each = seconds.len().div_ceil(width.clamp(1, MOST_CELLS));
     let parts: Vec<Part> = seconds.chunks(each).map(Part::of).collect();
-    let mut rows = vec![("rate", rate(&parts)), ("p99", p99(&parts))];
+    let mut rows = vec![("rate", rate(&parts))];
+    // Of loads that are put together nobody knows it.
+    if parts.iter().any(|part| part.p99_us.is_some()) {
+        rows.push(("p99", p99(&parts)));
+    }
     let failed = model::sum(parts.iter().map(|part| part.failed));
     if failed > 0 {
         let within = seconds.iter().filter(|it| it.failures() > 0).count() as u64;

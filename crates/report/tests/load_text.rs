@@ -5,13 +5,13 @@
 mod support;
 
 use model::{Instrument, LateCause, LimitCause, MarkCause, MarkNote, Metric, Reason};
-use report::{Origin, load_json, load_text};
+use report::{Origin, asked_load, load_json, load_text};
 use support::loads::{self, Load, URL};
 use support::{COLOURED, PLAIN, assert_tidy};
 
 fn origin() -> Origin<'static> {
     let instrument = Instrument { bourdon: "0.1.0".into(), cpu: "a CPU".into(), cpus: 4, kernel: "6.1".into() };
-    Origin { url: URL, started_at: "2026-11-20T10:00:00+01:00".parse().unwrap(), instrument }
+    Origin { url: URL, started_at: "2026-11-20T10:00:00+01:00".parse().unwrap(), instrument, merged: &[], part: None }
 }
 
 /// That this response figure may be the generator's.
@@ -140,9 +140,14 @@ fn a_quantile_that_failures_hide_is_not_known() {
     assert!(words.contains("response time – – – –"), "{words}");
     let note = "– not known: 75 % of the requests failed, and those have no response time";
     assert!(words.contains(note) && !words.contains("that users would have seen"), "{words}");
-    let json: serde_json::Value =
-        serde_json::from_str(&load_json(&load.spec, &load.validity, &load.measured, &load.measured.steps, &origin()))
-            .unwrap();
+    let json: serde_json::Value = serde_json::from_str(&load_json(
+        asked_load(&load.spec),
+        &load.validity,
+        &load.measured,
+        &load.measured.steps,
+        &origin(),
+    ))
+    .unwrap();
     let response = &json["latency_us"]["response"];
     assert!(response["p50"].is_null() && response["failed"].as_u64() > Some(500), "{response}");
 }
@@ -154,7 +159,7 @@ fn requests_that_hang_are_said_with_what_failed() {
                 10.0 ms; --timeout would count it as failed the rate of 100 a second was sent";
     assert!(shown.contains(hung), "{shown}");
     let load = loads::open_with_hung(100);
-    let json = load_json(&load.spec, &load.validity, &load.measured, &load.measured.steps, &origin());
+    let json = load_json(asked_load(&load.spec), &load.validity, &load.measured, &load.measured.steps, &origin());
     assert!(json.contains("\"awaited\": [") && json.contains("\"cure\": \"time-out\""), "{json}");
     let shown = text(&loads::open_with_hung(50)).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
@@ -307,19 +312,31 @@ fn a_narrow_terminal_changes_lines_not_words() {
 #[test]
 fn json_of_a_closed_load() {
     let load = loads::closed();
-    insta::assert_snapshot!(load_json(&load.spec, &load.validity, &load.measured, &load.measured.steps, &origin()));
+    insta::assert_snapshot!(load_json(
+        asked_load(&load.spec),
+        &load.validity,
+        &load.measured,
+        &load.measured.steps,
+        &origin()
+    ));
 }
 
 #[test]
 fn json_of_an_open_load() {
     let load = loads::open_with_stall();
-    insta::assert_snapshot!(load_json(&load.spec, &load.validity, &load.measured, &load.measured.steps, &origin()));
+    insta::assert_snapshot!(load_json(
+        asked_load(&load.spec),
+        &load.validity,
+        &load.measured,
+        &load.measured.steps,
+        &origin()
+    ));
 }
 
 #[test]
 fn json_is_one_document_whose_books_balance() {
     let load = loads::with_failures();
-    let text = load_json(&load.spec, &load.validity, &load.measured, &load.measured.steps, &origin());
+    let text = load_json(asked_load(&load.spec), &load.validity, &load.measured, &load.measured.steps, &origin());
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(document["schema"], "bourdon.load/2");
     assert_eq!(document["generator"]["threads"], 1);
@@ -330,7 +347,7 @@ fn json_is_one_document_whose_books_balance() {
     assert_eq!(number("scheduled"), number("sent") + total(&books["not_sent"]));
     assert_eq!(number("sent"), number("completed") + total(&books["failed"]) + number("in_flight_at_end"));
     let idle = loads::no_reply();
-    let text = load_json(&idle.spec, &idle.validity, &idle.measured, &idle.measured.steps, &origin());
+    let text = load_json(asked_load(&idle.spec), &idle.validity, &idle.measured, &idle.measured.steps, &origin());
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert!(document["generator"]["cpu_us_per_request"].is_null() && document["latency_us"]["service"].is_null());
 }

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use model::*;
 use report::{
-    Origin, Verdicts, calibration_json, claim_notes, difference_words, json, load_json, note_words, reason_words,
-    verdicts_json,
+    Origin, Verdicts, asked_load, calibration_json, claim_notes, difference_words, json, load_json, note_words,
+    reason_words, verdicts_json,
 };
 use serde_json::Value;
 use support::causes::{every_breach, every_difference, every_failure, every_mark, every_no_profile, every_reason};
@@ -217,8 +217,9 @@ fn of_a_load_and_of_a_calibration() {
     let mut load = loads::closed();
     load.validity.reasons = every_reason();
     let instrument = Instrument { bourdon: "0".to_owned(), cpu: "x".to_owned(), cpus: 1, kernel: "6".to_owned() };
-    let origin = Origin { url: "http://a/", started_at: jiff::Timestamp::UNIX_EPOCH, instrument };
-    let json = load_json(&load.spec, &load.validity, &load.measured, &load.measured.steps, &origin);
+    let origin =
+        Origin { url: "http://a/", started_at: jiff::Timestamp::UNIX_EPOCH, instrument, merged: &[], part: None };
+    let json = load_json(asked_load(&load.spec), &load.validity, &load.measured, &load.measured.steps, &origin);
     let told: Value = serde_json::from_str(&json).unwrap();
     let alone = serde_json::to_value(&load.validity).unwrap();
     assert_told(&alone, &told["validity"].to_string(), &[(".reasons", wordless())]);

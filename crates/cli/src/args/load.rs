@@ -30,7 +30,7 @@ pub(crate) enum ArrivalsArg {
 }
 
 /// `judge::thresholds::ALLOWED_FAILURES` as it is typed.
-const DEFAULT_ALLOWED: &str = "1%";
+pub(super) const DEFAULT_ALLOWED: &str = "1%";
 
 const LOAD_EXAMPLES: &str = "\
 Examples:
@@ -146,7 +146,8 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "FILE", value_parser = file_name)]
     pub(crate) histogram_log: Option<PathBuf>,
 
-    /// Save the result to this file, in place of an older one, as --format json prints it; `bourdon compare` reads it
+    /// Save the result to this file, in place of an older one, as --format json prints it and with all that was measured;
+    /// `bourdon compare`, `report` and `merge` read it
     #[arg(short, long, value_name = "FILE", value_parser = file_name)]
     pub(crate) output: Option<PathBuf>,
 

@@ -3,6 +3,7 @@ mod compare;
 mod diagnose;
 mod generator;
 mod load;
+mod merge;
 mod one_server;
 mod request;
 mod soak;
@@ -22,6 +23,7 @@ pub(crate) use compare::CompareArgs;
 pub(crate) use diagnose::DiagnoseArgs;
 pub(crate) use generator::GeneratorArgs;
 pub(crate) use load::{ArrivalsArg, LoadArgs, LoadFormat};
+pub(crate) use merge::{MergeArgs, MergeFormat};
 pub(crate) use one_server::OneServerArgs;
 pub(crate) use request::RequestArgs;
 pub(crate) use soak::SoakArgs;
@@ -55,6 +57,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Judge and show a recorded run again, without running any server
     Report(ReportArgs),
+    /// Put loads together that several generators made of one server at the same time
+    Merge(MergeArgs),
     /// Is the new one slower? Two revisions, two commands, or two recorded runs
     Compare(CompareArgs),
     /// What is wrong with this server, and what proves it?

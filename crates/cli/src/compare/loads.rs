@@ -1,31 +1,19 @@
 //! Results that `bourdon load -o FILE` saved, read as what they are: one launch each of a server under one load. `compare` holds two
 //! sides of them against each other, and `report` shows one.
 
-use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use lab::RunRecord;
 use model::{
-    Accounting, AskedLoad, Awaited, Blocks, ConnectionCounts, Draft, Environment, FailureCount, GeneratorUse,
-    Instrument, Interval, Latencies, Load, Measurement, Metric, Mix, ReplyExpectation, Request, Residence, Silence,
-    Standstills, TRIAL_SCHEMA, Target, ThreadUse, TlsUse, TrialRecord, WindowCount, WrongReply,
+    AskedLoad, Blocks, Draft, Environment, Instrument, Load, Measurement, Metric, TRIAL_SCHEMA, Target, TrialRecord,
 };
-use serde::Deserialize;
 
-use super::question::OK;
-use crate::bounded;
 use crate::calibrate;
 use crate::exit::Failure;
 use crate::experiment::Server;
-
-/// Largest file that is read: the seconds of a month.
-const LONGEST: u64 = 64 << 20;
-
-/// Schema of loads whose reasons are in words: figures are all that is read here.
-const EARLIER_SCHEMA: &str = "bourdon.load/1";
+use crate::saved_load::{Saved, foreign, load_of, saved};
 
 /// What a load's server is called where a target needs a name.
 const SERVER: &str = "server";
@@ -39,76 +27,6 @@ pub(crate) struct Side {
     began: Vec<Timestamp>,
     /// Where each was read, in that order.
     files: Vec<PathBuf>,
-}
-
-/// What each file begins with.
-#[derive(Deserialize)]
-struct Head {
-    schema: String,
-}
-
-/// One file: what a trial's measurement holds, too, and what was asked for.
-#[derive(Deserialize)]
-struct Saved {
-    #[serde(deserialize_with = "model::read_moment")]
-    started_at: Timestamp,
-    #[serde(default)]
-    instrument: Instrument,
-    load: AskedLoad,
-    window_s: f64,
-    interrupted: bool,
-    accounting: Accounting,
-    failures: Vec<FailureCount>,
-    #[serde(default)]
-    bad_statuses: BTreeMap<u16, u64>,
-    first_wrong: Option<WrongReply>,
-    in_window: WindowCount,
-    latency_us: Latencies,
-    standstills: Option<Standstills>,
-    #[serde(default)]
-    silences: Vec<Silence>,
-    answered_until_s: Option<f64>,
-    slowest_reply_s: Option<f64>,
-    #[serde(default)]
-    awaited: Vec<Awaited>,
-    residence: Residence,
-    generator: Generator,
-    connections: ConnectionCounts,
-    tls: Option<TlsUse>,
-    intervals: Vec<Interval>,
-}
-
-/// What the generator used; its threads are called otherwise there than in a trial.
-#[derive(Deserialize)]
-struct Generator {
-    thread_use: Vec<ThreadUse>,
-}
-
-impl From<Saved> for Measurement {
-    fn from(saved: Saved) -> Self {
-        Measurement {
-            window_s: saved.window_s,
-            interrupted: saved.interrupted,
-            accounting: saved.accounting,
-            failures: saved.failures,
-            bad_statuses: saved.bad_statuses,
-            first_wrong: saved.first_wrong,
-            // A saved load has a single request, and no network delay.
-            by_request: Vec::new(),
-            in_window: saved.in_window,
-            latency_us: saved.latency_us,
-            standstills: saved.standstills,
-            silences: saved.silences,
-            answered_until_s: saved.answered_until_s,
-            slowest_reply_s: saved.slowest_reply_s,
-            awaited: saved.awaited,
-            residence: saved.residence,
-            generator: GeneratorUse { threads: saved.generator.thread_use, network_delay: None, backend: None },
-            connections: saved.connections,
-            tls: saved.tls,
-            steps: saved.intervals,
-        }
-    }
 }
 
 /// Whether a path leads to a saved load, or to a folder of some, rather than to a recorded run.
@@ -196,49 +114,6 @@ pub(super) fn refuse_copies(sides: [&Side; 2]) -> Result<(), Failure> {
     )))
 }
 
-fn saved(path: &Path) -> Result<Saved, Failure> {
-    let unreadable = |error: &dyn std::fmt::Display| Failure::usage(format!("cannot read {}: {error}", path.display()));
-    let mut text = String::new();
-    let file = bounded::open(path).map_err(|error| unreadable(&error))?;
-    file.take(LONGEST + 1).read_to_string(&mut text).map_err(|error| unreadable(&error))?;
-    if text.len() as u64 > LONGEST {
-        return Err(foreign(path, "it is larger than 64 MiB"));
-    }
-    let why = |error: serde_json::Error| match error.is_data() {
-        true => error.to_string(),
-        false => format!("line {}, column {} is not of one", error.line(), error.column()),
-    };
-    let Head { schema } = serde_json::from_str(&text).map_err(|error| foreign(path, &why(error)))?;
-    if ![report::LOAD_SCHEMA, EARLIER_SCHEMA].contains(&schema.as_str()) {
-        return Err(foreign(path, &format!("its schema is `{schema}`, not `{}`", report::LOAD_SCHEMA)));
-    }
-    serde_json::from_str(&text).map_err(|error| foreign(path, &why(error)))
-}
-
-fn foreign(path: &Path, why: &str) -> Failure {
-    Failure::usage(format!("{} is not a saved load: {why}; save one with bourdon load -o FILE", path.display()))
-}
-
-/// What was asked, as the load of a plan: without headers and bodies, which a document does not keep whole. Or why it can be none.
-fn load_of(asked: &AskedLoad) -> Result<Load, String> {
-    let times = [("timeout_s", asked.timeout_s), ("warm_up_s", Some(asked.warm_up_s)), ("window_s", asked.window_s)];
-    if let Some((name, seconds)) = times.into_iter().find(|(_, seconds)| seconds.is_some_and(|it| it < 0.0)) {
-        return Err(format!("`load.{name}` is {}: a time is not negative", seconds.unwrap_or_default()));
-    }
-    let request = Request { method: asked.method.clone(), ..Request::get(&asked.path) };
-    Ok(Load {
-        mix: Mix::one(request, ReplyExpectation { status: Some(OK), body: None }),
-        model: asked.model,
-        connections: asked.connections,
-        pipeline: asked.pipeline,
-        keep_alive: asked.keep_alive,
-        timeout_ns: asked.timeout_ns(),
-        network_delay_ns: 0,
-        warm_up_ns: asked.warm_up_ns(),
-        extent: asked.extent().ok_or("it says neither for how long it was to be measured nor how many requests")?,
-    })
-}
-
 /// The load as a plan like any other, with one target and a block for each file.
 fn plan(
     draft: &dyn Fn(&str, Vec<Target>, Load) -> Draft,
@@ -293,9 +168,10 @@ fn environment(saved: &Saved) -> Environment {
 mod tests {
     use engine::RunOptions;
     use engine::simulation::{SimulatedServer, simulate};
-    use model::{Arrivals, Extent, LoadModel, LoadSpec, NS_PER_S};
+    use model::{Arrivals, Extent, LoadModel, LoadSpec, Mix, NS_PER_S, ReplyExpectation, Request};
 
     use super::*;
+    use crate::request::OK;
 
     /// A second at 500 requests a second on one connection, after as long a warm-up, of a server that stops for most of both
     /// and does not answer as it should.
@@ -329,8 +205,9 @@ mod tests {
     fn measured(spec: &LoadSpec, server: SimulatedServer) -> (Measurement, String) {
         let measured = simulate(spec, server, RunOptions::default(), &mut |_| {}).unwrap().measurement;
         let validity = judge::judge_load(spec, None, 0.0, &measured);
-        let origin = report::Origin { url: "", started_at: Timestamp::UNIX_EPOCH, instrument: Instrument::default() };
-        let document = report::load_json(spec, &validity, &measured, &measured.steps, &origin);
+        let (url, started_at, instrument) = ("", Timestamp::UNIX_EPOCH, Instrument::default());
+        let origin = report::Origin { url, started_at, instrument, merged: &[], part: None };
+        let document = report::load_json(report::asked_load(spec), &validity, &measured, &measured.steps, &origin);
         (measured, document)
     }
 

@@ -10,16 +10,13 @@ use super::revisions::Revision;
 use crate::args::CompareArgs;
 use crate::exit::Failure;
 use crate::experiment::{Server, ready_path};
-use crate::request::{request, text_or_file};
+use crate::request::{OK, request, text_or_file};
 use crate::served_tls::served_tls;
 
 /// Window when none is asked for. In rotation these are twelve slices, two whole sets of orders of three launches: six blocks of
 /// two servers and the twin take a minute and a half, of which launches and warm-ups are a quarter.
 const WINDOW_NS: u64 = 3 * NS_PER_S;
 const WARM_UP_NS: u64 = NS_PER_S;
-
-/// The status of a good reply unless another is asked for.
-pub(super) const OK: u16 = 200;
 
 /// Two servers that are to be compared.
 #[derive(Debug, Clone, PartialEq)]

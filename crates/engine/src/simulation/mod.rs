@@ -68,8 +68,18 @@ pub fn simulate(
     options: RunOptions,
     progress: &mut dyn FnMut(&Passed),
 ) -> Result<LoadOutput, LoadError> {
+    bring_simulated(spec, server, options, progress).map(Brought::conclude)
+}
+
+/// The same, still to be put together with others.
+pub(crate) fn bring_simulated(
+    spec: &LoadSpec,
+    server: SimulatedServer,
+    options: RunOptions,
+    progress: &mut dyn FnMut(&Passed),
+) -> Result<Brought, LoadError> {
     let turns = Turns { loads: from_ref(spec), drain_ns: DRAIN_NS, rest_ns: 0 };
-    simulate_turns(&turns, server, options, progress).map(first)
+    bring_turns(&turns, server, options, progress).map(first)
 }
 
 /// Loads that follow each other on the same connections: what each asks for differs in its time and its seed alone.
@@ -93,6 +103,16 @@ pub fn simulate_turns(
     options: RunOptions,
     progress: &mut dyn FnMut(&Passed),
 ) -> Result<Vec<LoadOutput>, LoadError> {
+    let brought = bring_turns(turns, server, options, progress)?;
+    Ok(brought.into_iter().map(Brought::conclude).collect())
+}
+
+fn bring_turns(
+    turns: &Turns<'_>,
+    server: SimulatedServer,
+    options: RunOptions,
+    progress: &mut dyn FnMut(&Passed),
+) -> Result<Vec<Brought>, LoadError> {
     let (clock, language) = (VirtualClock::default(), server.language);
     let wire = wire_to(server, &turns.loads[0], &clock);
     drive(turns, language, (wire, false), &clock, options, progress)
@@ -108,8 +128,8 @@ fn wire_to(server: SimulatedServer, spec: &LoadSpec, clock: &VirtualClock) -> Si
 }
 
 /// What the only load of some turns brought.
-fn first(outputs: Vec<LoadOutput>) -> LoadOutput {
-    outputs.into_iter().next().expect("there is a load")
+fn first(brought: Vec<Brought>) -> Brought {
+    brought.into_iter().next().expect("there is a load")
 }
 
 /// The loop over a peer in virtual time, over TLS where the load asks for it. A peer that does not speak TLS itself is then
@@ -121,7 +141,7 @@ fn drive(
     clock: &VirtualClock,
     options: RunOptions,
     progress: &mut dyn FnMut(&Passed),
-) -> Result<Vec<LoadOutput>, LoadError> {
+) -> Result<Vec<Brought>, LoadError> {
     match language {
         Language::Http1 => drive_speaking(turns, Http1::new(&turns.loads[0], 0), peer, clock, options, progress),
         Language::Echo => drive_speaking(turns, Echo::new(&turns.loads[0], 0), peer, clock, options, progress),
@@ -135,7 +155,7 @@ fn drive_speaking<P: Protocol<Conversation: Send> + Send>(
     clock: &VirtualClock,
     options: RunOptions,
     progress: &mut dyn FnMut(&Passed),
-) -> Result<Vec<LoadOutput>, LoadError> {
+) -> Result<Vec<Brought>, LoadError> {
     let spec = &turns.loads[0];
     let secured = spec.tls.as_ref().map(Secure::speaking::<P>).transpose()?;
     match secured {
@@ -158,20 +178,20 @@ fn work<P: Protocol<Conversation: Send> + Send>(
     clock: &VirtualClock,
     options: RunOptions,
     progress: &mut dyn FnMut(&Passed),
-) -> Result<Vec<LoadOutput>, LoadError> {
+) -> Result<Vec<Brought>, LoadError> {
     let stop = AtomicBool::new(false);
     let task = Task { spec: &turns.loads[0], thread: 0, stop: &stop, lost: &stop };
     let mut resting = Resting::opened(task, protocol, wire, clock.clone())?;
-    let (mut outputs, mut begin_ns) = (Vec::new(), clock.now_ns());
+    let (mut all, mut begin_ns) = (Vec::new(), clock.now_ns());
     for spec in turns.loads {
         let one = One { spec, begin_ns, drain_ns: turns.drain_ns, step_s: spec.step_s(), options };
         let (home, rested) = one.load(resting, &stop, progress)?;
         resting = rested;
-        outputs.push(home.brought.conclude());
+        all.push(home.brought);
         clock.advance_to(clock.now_ns() + turns.rest_ns);
         begin_ns = clock.now_ns() + LEAD_NS;
     }
-    Ok(outputs)
+    Ok(all)
 }
 
 /// One load in virtual time.

@@ -1,0 +1,98 @@
+//! How distributions and counts are written, and read from whoever wrote them.
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+
+/// Largest count that is added to others: a thousand of them are still a number.
+pub(crate) const MOST: u64 = 1 << 48;
+
+/// Longest time that is read, in ticks: more than an hour.
+const LONGEST: u64 = 1 << 36;
+
+/// Whether a count is one that a load can have.
+pub(crate) fn is_within(count: u64) -> bool {
+    count <= MOST
+}
+
+/// A histogram as a text: HdrHistogram V2, in base64.
+pub(crate) mod one {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::Histogram;
+
+    pub(crate) fn serialize<S: Serializer>(histogram: &Histogram<u64>, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&STANDARD.encode(super::bytes(histogram)))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Histogram<u64>, D::Error> {
+        let text = String::deserialize(from)?;
+        let bytes = STANDARD.decode(text).map_err(D::Error::custom)?;
+        super::read(&bytes).map_err(D::Error::custom)
+    }
+}
+
+/// The same where there may be none.
+pub(crate) mod one_or_none {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Histogram;
+
+    #[derive(Serialize)]
+    struct Written<'a>(#[serde(with = "super::one")] &'a Histogram<u64>);
+
+    #[derive(Deserialize)]
+    struct Owned(#[serde(with = "super::one")] Histogram<u64>);
+
+    pub(crate) fn serialize<S: Serializer>(histogram: &Option<Histogram<u64>>, to: S) -> Result<S::Ok, S::Error> {
+        histogram.as_ref().map(Written).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Histogram<u64>>, D::Error> {
+        Ok(Option::<Owned>::deserialize(from)?.map(|Owned(histogram)| histogram))
+    }
+}
+
+/// A map whose keys are no texts, as a list of pairs.
+pub(crate) mod pairs {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<K: Serialize, V: Serialize, S: Serializer>(
+        map: &BTreeMap<K, V>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_seq(map)
+    }
+
+    pub(crate) fn deserialize<'de, K, V, D>(from: D) -> Result<BTreeMap<K, V>, D::Error>
+    where
+        K: Deserialize<'de> + Ord,
+        V: Deserialize<'de>,
+        D: Deserializer<'de>,
+    {
+        Ok(Vec::<(K, V)>::deserialize(from)?.into_iter().collect())
+    }
+}
+
+pub(crate) fn bytes(histogram: &Histogram<u64>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // Writing to memory cannot fail, and the histogram's bounds are the format's.
+    let _ = V2Serializer::new().serialize(histogram, &mut bytes);
+    bytes
+}
+
+/// A histogram like any that is made here (`second`), which makes room for what is longer.
+pub(crate) fn read(bytes: &[u8]) -> Result<Histogram<u64>, &'static str> {
+    let mut from = bytes;
+    let mut read: Histogram<u64> =
+        Deserializer::new().deserialize(&mut from).map_err(|_| "it holds what is not a histogram")?;
+    if (read.low(), read.sigfig()) != (1, 3) || read.max() > LONGEST || !is_within(read.len()) {
+        return Err("it holds a histogram that no load has");
+    }
+    read.auto(true);
+    Ok(read)
+}
