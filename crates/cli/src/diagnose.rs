@@ -1,10 +1,12 @@
 //! `bourdon diagnose`: what is wrong with this server?
 
 use std::collections::BTreeMap;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
 use model::{
     DiagnosePlan, Draft, LaunchRecipe, Load, NS_PER_S, READY_WITHIN_NS, RunningServer, Target, TargetTls, Tls, Trust,
+    Upstream,
 };
 
 use crate::args::DiagnoseArgs;
@@ -50,6 +52,9 @@ fn url(args: &DiagnoseArgs) -> Result<Option<Url>, Failure> {
         (None, Some((option, _))) => Err(Failure::usage(format!(
             "{option} is about a server that runs already; give its URL, http://host[:port][/path], or leave it out"
         ))),
+        (Some(_), _) if args.upstream.is_some() => Err(Failure::usage(
+            "--upstream is about a server that is launched, for it must be told where to ask; give its command with --run",
+        )),
         (Some(_), _) if args.server.tls.tls => Err(Failure::usage(
             "--tls gives a server that is launched a certificate; a URL begins with https:// instead",
         )),
@@ -106,13 +111,28 @@ fn draft(args: &DiagnoseArgs) -> Result<Draft, Failure> {
     let load = Load::closed(mix, 1, warm_up_ns, window_ns);
     let mut draft = one_server::draft(&args.server, NAME, question, target, load)?;
     let get = |path: &String| one_server::get(&args.server, path);
+    let upstream = args.upstream.as_deref().map(resolved).transpose()?;
     draft.diagnosis = Some(DiagnosePlan {
         within_s: args.within as f64 / NS_PER_S as f64,
         other: args.other.as_ref().map(get),
         running,
         heavy: args.heavy.as_ref().map(get),
+        upstream,
     });
+    draft
+        .cells
+        .iter_mut()
+        .for_each(|cell| cell.upstream = upstream.map(|address| Upstream { address, delay_ns: None }));
     Ok(draft)
+}
+
+/// The address of what the server asks.
+fn resolved(named: &str) -> Result<SocketAddr, Failure> {
+    let unknown = |why: &dyn std::fmt::Display| {
+        Failure::usage(format!("--upstream {named}: {why}; write HOST:PORT, as 127.0.0.1:5432"))
+    };
+    let mut found = named.to_socket_addrs().map_err(|error| unknown(&error))?;
+    found.next().ok_or_else(|| unknown(&"it has no address"))
 }
 
 /// A server that runs already, as a target that nothing launches.

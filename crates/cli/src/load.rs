@@ -51,7 +51,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let (started_at, started_ns) = (Timestamp::now(), MonotonicClock.now_ns());
     let shown = Origin { url: &url.shown, started_at, instrument, merged: &[], part: None };
     let (progress, mut seconds) = (Progress::new(&spec), Seconds::of(&spec));
-    let options = RunOptions { histograms: log.is_some() };
+    let options = RunOptions { histograms: log.is_some(), ..RunOptions::default() };
     let brought = engine::bring(&spec, options, &stop, &mut |passed| {
         log.iter_mut().for_each(|log| log.add(&passed.second));
         if seconds.add(&passed.second) {

@@ -145,7 +145,7 @@ pub(crate) fn reserve(plan: &Draft) -> Result<(), Failure> {
     let needs = |cell: &CellPlan| {
         let beside = cell.beside.as_ref().map_or(0, |beside| beside.connections);
         // A backend has a connection for each request that is at work, and what a target never gives back.
-        let backend = u64::from(cell.backend.is_some());
+        let backend = u64::from(cell.backend.is_some() || cell.upstream.is_some());
         let each = backend + if cell.load.network_delay_ns > 0 { 3 } else { 1 };
         (cell.load.connections.saturating_add(beside), each)
     };
@@ -153,7 +153,7 @@ pub(crate) fn reserve(plan: &Draft) -> Result<(), Failure> {
     let (connections, files_each) = most.unwrap_or((1, 1));
     reserve_files(connections, files_each, "connections = ")?;
     // What a target never gives back is open here, too.
-    if plan.cells.iter().any(|cell| cell.backend.is_some()) { raise_files() } else { Ok(()) }
+    if plan.cells.iter().any(|cell| cell.backend.is_some() || cell.upstream.is_some()) { raise_files() } else { Ok(()) }
 }
 
 /// Open files for those that the load goes round among, whose connections are all open at once.

@@ -1,9 +1,12 @@
 //! What a load brings home, put together from what its threads bring.
 
+use std::ops::Range;
+
 use model::{Extent, Interval, LoadSpec, Measurement, NS_PER_S};
 use serde::{Deserialize, Serialize};
 
 use crate::collector::Collector;
+use crate::demand::share;
 use crate::interval_log::encoded;
 use crate::part::Part;
 use crate::second::{add_to, histogram};
@@ -33,9 +36,14 @@ pub struct Brought {
 }
 
 impl Brought {
-    /// Of one load, which somebody may have stopped.
-    pub(crate) fn new(spec: &LoadSpec, mut parts: Vec<Part>, collector: Collector, stopped: bool) -> Self {
-        let interrupted = stopped && !is_whole(spec, &parts);
+    /// Of one load. `stopped` is which of its threads were to make it, where somebody has stopped it.
+    pub(crate) fn new(
+        spec: &LoadSpec,
+        mut parts: Vec<Part>,
+        collector: Collector,
+        stopped: Option<Range<u32>>,
+    ) -> Self {
+        let interrupted = stopped.is_some_and(|threads| !is_whole(spec, threads, &parts));
         let (answered_until_s, slowest_reply_s) = (collector.answered_until_s(), collector.slowest_reply_s());
         let (steps, distributions) = collector.end();
         parts.iter_mut().take(1).for_each(|part| part.distributions.add(&distributions));
@@ -151,13 +159,14 @@ fn one_after_the_other(first: Interval, second: Interval) -> Interval {
 }
 
 /// Whether a load came to its end, though somebody may have asked for another: what is left then is to wait for replies.
-fn is_whole(spec: &LoadSpec, parts: &[Part]) -> bool {
+fn is_whole(spec: &LoadSpec, threads: Range<u32>, parts: &[Part]) -> bool {
     let (start_ns, end_ns) = window_of(parts);
     let sum = |count: fn(&Part) -> u64| parts.iter().map(count).sum::<u64>();
     match spec.extent {
         Extent::Window(window_ns) => end_ns - start_ns >= window_ns,
         Extent::Requests { count, .. } => {
-            sum(|part| part.books.scheduled) == count && sum(|part| part.books.in_flight_at_end) == 0
+            let asked: u64 = threads.map(|thread| share(count, thread, spec.threads)).sum();
+            sum(|part| part.books.scheduled) == asked && sum(|part| part.books.in_flight_at_end) == 0
         }
     }
 }

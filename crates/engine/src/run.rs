@@ -50,6 +50,25 @@ pub(crate) fn run_speaking<'a, P: Protocol>(
     bring_speaking(speak, spec, options, stop, progress).map(Brought::conclude)
 }
 
+/// Makes one generator's share of a load that several make: opens its connections, and asks `begin` when all of them begin, on the engine's clock;
+/// none of it where that says nothing.
+///
+/// # Errors
+/// As [`run`], and when that time has passed.
+pub fn bring_share(
+    spec: &LoadSpec,
+    options: RunOptions,
+    stop: &AtomicBool,
+    begin: &mut dyn FnMut() -> Option<u64>,
+    progress: &mut dyn FnMut(&Passed),
+) -> Result<Option<Brought>, LoadError> {
+    session(Http1::new, from_ref(spec), options, stop, |session| {
+        session.begin_ns = begin();
+        let made = session.begin_ns.map(|_| session.load(0, spec, (DRAIN_NS, spec.step_s()), progress));
+        Ok(made.transpose()?.map(|home| home.brought))
+    })
+}
+
 fn bring_speaking<'a, P: Protocol>(
     speak: fn(&'a LoadSpec, u32) -> P,
     spec: &'a LoadSpec,

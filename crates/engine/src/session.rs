@@ -1,11 +1,13 @@
 //! Generator threads that keep the connections to one or several servers open while one load follows another.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use model::{Clock, LoadSpec};
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
+use serde::{Deserialize, Serialize};
 
 use crate::clock::{MonotonicClock, ThreadTimes};
 use crate::collector::{Collector, Passed, Totals};
@@ -37,6 +39,12 @@ pub enum LoadError {
     /// Another thread could not take part, so the load did not begin.
     #[error("the load did not begin because a generator thread could not take part")]
     Abandoned,
+    /// One of several generators was told to begin when that time had passed already.
+    #[error("the load did not begin: it was to {} ms ago", late_ns / 1_000_000)]
+    TooLate {
+        /// For how long it had.
+        late_ns: u64,
+    },
     /// A thread of the generator ended before its time.
     #[error("a generator thread panicked; this is a bug in bourdon")]
     Panicked,
@@ -47,6 +55,24 @@ pub enum LoadError {
 pub struct RunOptions {
     /// Whether each second is told with its histograms.
     pub histograms: bool,
+    /// Which of the load's threads are made here; all of them where it is not said.
+    pub share: Option<Share>,
+}
+
+/// The threads of a load that one of several generators makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Share {
+    /// The first of them.
+    pub first_thread: u32,
+    /// How many they are.
+    pub threads: u32,
+}
+
+impl RunOptions {
+    /// The threads that are made here.
+    pub(crate) fn threads(self, spec: &LoadSpec) -> Range<u32> {
+        self.share.map_or(0..spec.threads, |Share { first_thread, threads }| first_thread..first_thread + threads)
+    }
 }
 
 /// Threads that wait for the next load, with all connections open.
@@ -54,6 +80,8 @@ pub(crate) struct Session<'a> {
     threads: Vec<Thread>,
     options: RunOptions,
     stop: &'a AtomicBool,
+    /// When its loads begin, on the engine's clock, where somebody else says it: the next may not be earlier.
+    pub(crate) begin_ns: Option<u64>,
 }
 
 /// One load that has been made.
@@ -93,15 +121,15 @@ pub(crate) fn session<'a, P: Protocol, T>(
     let secured = servers.iter().map(secured).collect::<Result<Vec<Option<Secure>>, TlsError>>()?;
     let lost = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let (mut handles, mut session) = (Vec::new(), Session { threads: Vec::new(), options, stop });
+        let (mut handles, mut session) = (Vec::new(), Session { threads: Vec::new(), options, stop, begin_ns: None });
         let mut ready = Vec::new();
-        for thread in 0..servers[0].threads {
+        for thread in options.threads(&servers[0]) {
             let ((orders, taken), (brought, parts), (open, opened)) =
                 (mpsc::channel(), mpsc::channel(), mpsc::channel());
-            let (secured, lost) = (&secured, &lost);
+            let (secured, lost, place) = (&secured, &lost, handles.len() as u32);
             let body = move || {
                 let mut attendance = Attendance { lost, is_over: false };
-                let seats = open_all(speak, servers, secured, (thread, stop, lost))?;
+                let seats = open_all(speak, servers, secured, ([place, thread], stop, lost))?;
                 // Whoever conducts has gone where another thread is lost.
                 let _ = open.send(());
                 serve(seats, &taken, &brought)?;
@@ -147,9 +175,9 @@ impl Session<'_> {
     ) -> Result<Home, LoadError> {
         let (full, seconds) = mpsc::channel();
         let mut collector = Collector::new(Felt::of(spec), step_s, self.threads.len(), self.options.histograms);
-        let (begin_ns, mut empties) = (MonotonicClock.now_ns() + LEAD_NS, Vec::new());
-        for (thread, to) in (0..).zip(&self.threads) {
-            let (port, empty) = SecondPort::new(thread, full.clone());
+        let (begin_ns, mut empties) = (self.begins_ns()?, Vec::new());
+        for ((place, thread), to) in (0..).zip(self.options.threads(spec)).zip(&self.threads) {
+            let (port, empty) = SecondPort::new(place, full.clone());
             empties.push(empty);
             let turn = OneLoad { demand: Demand::new(spec, thread, begin_ns), drain_ns, port };
             to.orders.send(Order { server, turn }).map_err(|_| LoadError::Abandoned)?;
@@ -159,7 +187,17 @@ impl Session<'_> {
         let part = |thread: &Thread| thread.parts.recv().map_err(|_| LoadError::Abandoned);
         let parts = self.threads.iter().map(part).collect::<Result<Vec<Part>, LoadError>>()?;
         let totals = collector.totals();
-        Ok(Home { begin_ns, totals, brought: Brought::new(spec, parts, collector, self.stop.load(Ordering::Relaxed)) })
+        let stopped = self.stop.load(Ordering::Relaxed).then(|| self.options.threads(spec));
+        Ok(Home { begin_ns, totals, brought: Brought::new(spec, parts, collector, stopped) })
+    }
+
+    /// When the next load begins: with all threads at once, a moment from now or when it was said.
+    fn begins_ns(&self) -> Result<u64, LoadError> {
+        let soonest_ns = MonotonicClock.now_ns() + LEAD_NS;
+        match self.begin_ns {
+            Some(begin_ns) if begin_ns < soonest_ns => Err(LoadError::TooLate { late_ns: soonest_ns - begin_ns }),
+            said => Ok(said.unwrap_or(soonest_ns)),
+        }
     }
 }
 
@@ -190,14 +228,14 @@ impl<'a, P: Protocol + 'a, W: Wire + 'a> Seat<'a> for Resting<'a, P, W, Monotoni
     }
 }
 
-/// Opens the calling thread's connections to each server.
+/// Opens the connections of the calling thread to each server: it is so many-th here, and of the load.
 fn open_all<'a: 'b, 'b, P: Protocol + 'b>(
     speak: fn(&'a LoadSpec, u32) -> P,
     servers: &'a [LoadSpec],
     secured: &[Option<Secure>],
-    (thread, stop, lost): (u32, &'b AtomicBool, &'b AtomicBool),
+    ([place, thread], stop, lost): ([u32; 2], &'b AtomicBool, &'b AtomicBool),
 ) -> Result<Vec<Option<Box<dyn Seat<'b> + 'b>>>, LoadError> {
-    prepare_thread(own_cpu(&servers[0].cpus, thread));
+    prepare_thread(own_cpu(&servers[0].cpus, place));
     let open = |(spec, secure): (&'a LoadSpec, &Option<Secure>)| {
         let task = Task { spec, thread, stop, lost };
         let (slots, protocol, clock) = (task.slots(), speak(spec, thread), MonotonicClock);

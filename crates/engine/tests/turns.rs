@@ -4,8 +4,6 @@
 mod support;
 
 use std::cell::RefCell;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::AtomicBool;
 
 use base64::Engine;
@@ -15,7 +13,7 @@ use engine::{RunOptions, SliceSpec, Sliced, rotate};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use model::{ConnectionCounts, LoadModel, LoadSpec, Measurement, Mix, Tls, Trust, stirred};
-use support::{MS, checked, hello, open, spec};
+use support::{MS, checked, hello, open, server, spec};
 
 const WINDOW_NS: u64 = 100 * MS;
 const REST_NS: u64 = 900 * MS;
@@ -83,24 +81,6 @@ fn a_connection_that_is_lost_and_refused_does_not_end_the_load_of_those_that_wer
     let ConnectionCounts { opened, kept, connect_failed, never_served, .. } = second.connections;
     assert_eq!((opened, kept, never_served, second.accounting.completed), (0, 10, 1, 450));
     assert!(connect_failed > 0 && (second.window_s - 0.1).abs() < 1e-9, "{second:?}");
-}
-
-/// A server that answers until the test's process ends.
-fn server() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for stream in listener.incoming().map_while(Result::ok) {
-            std::thread::spawn(move || {
-                let mut heads = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
-                let mut to = stream;
-                while heads.find(String::is_empty).is_some() {
-                    to.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nHello world").unwrap();
-                }
-            });
-        }
-    });
-    address
 }
 
 #[test]

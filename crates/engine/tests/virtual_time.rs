@@ -26,7 +26,8 @@ fn stalled(connections: u32) -> (LoadOutput, Vec<u8>, Vec<f64>) {
     let (from, length) = (3 * NS_PER_S, NS_PER_S);
     let server = SimulatedServer { stall: Some((from, length)), ..hello(MS / 10) };
     let mut log = IntervalLog::new(Vec::new(), SystemTime::UNIX_EPOCH);
-    let (spec, options) = (spec(open(1000.0), connections, 10 * NS_PER_S), RunOptions { histograms: true });
+    let (spec, options) =
+        (spec(open(1000.0), connections, 10 * NS_PER_S), RunOptions { histograms: true, ..RunOptions::default() });
     let output = simulate(&spec, server, options, &mut |passed| log.add(&passed.second)).unwrap();
     checked(output.measurement.clone());
     let mut expected: Vec<f64> = (0..10_000u64)

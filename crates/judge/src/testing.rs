@@ -328,6 +328,7 @@ pub(crate) fn cell_plan(target: &str, levels: &[(&str, Level)], connections: u32
         without_admin: false,
         beside: None,
         backend: None,
+        upstream: None,
         tls: false,
         tls_resume: false,
         census: Some(false),

@@ -15,6 +15,7 @@ use model::{
 use observe::Family;
 use reaper::{Ended, Guarded, Order};
 
+use crate::behind::UPSTREAM;
 use crate::document;
 use crate::expand::{Variables, callable, expand};
 use crate::furnish::{DATA_FILE, WORK_FILE};
@@ -284,6 +285,7 @@ impl ProcessLauncher {
             ("SCRATCH", text(scratch)),
         ]);
         variables.extend(spec.binary.map(|binary| ("TARGET_BIN", text(binary))));
+        variables.extend(spec.settings.get(UPSTREAM).map(|address| (UPSTREAM, address.clone())));
         variables
     }
 }

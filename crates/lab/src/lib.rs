@@ -2,6 +2,7 @@
 //! down what was seen. It does not judge.
 
 mod backend;
+mod behind;
 mod build;
 mod census;
 mod client;

@@ -12,7 +12,7 @@ use model::{
 use observe::Summary;
 use reaper::MORE_PROCESSES;
 
-use crate::backend::{BACKEND, RunningBackend};
+use crate::behind::Behind;
 use crate::error::LabError;
 use crate::heap::{HeapCounter, has_jvm};
 use crate::launch::{LaunchSpec, Launcher, Running, Unlaunched};
@@ -101,7 +101,7 @@ pub(crate) fn run_launch(
     let began = Timestamp::now();
     let mut waiting = |seen| tell(LaunchEvent::Waiting(first.levels.target(), seen));
     match launch(plan, first, tools, output, stop, &mut waiting) {
-        Ok((running, backend)) => {
+        Ok((running, behind)) => {
             let soak = plan.soak.as_ref().filter(|_| first_spec.block > 0);
             let heap = soak.map(|soak| HeapCounter::of(&*running, soak.inspect, &tools.perf.executable)).transpose();
             let heap = match heap {
@@ -111,7 +111,7 @@ pub(crate) fn run_launch(
                     return Err(prevented(why));
                 }
             };
-            let mut rungs = Rungs { plan, tools, running, backend, heap, began, at_rest: None };
+            let mut rungs = Rungs { plan, tools, running, behind, heap, began, at_rest: None };
             let loaded = rungs.load_all(specs, stop, tell, &mut made);
             if let Some(folder) = rungs.running.stop() {
                 tell(LaunchEvent::Left(first.levels.target(), &folder));
@@ -203,7 +203,7 @@ pub(crate) fn launch(
     output: &Path,
     stop: &AtomicBool,
     waiting: &mut dyn FnMut(Waiting),
-) -> Result<(Box<dyn Running>, Option<RunningBackend>), Unlaunched> {
+) -> Result<(Box<dyn Running>, Option<Behind>), Unlaunched> {
     let name = cell.levels.target();
     let no_target = || Unlaunched::Prevented(format!("the plan has no target `{name}`"));
     let target = plan.target(name).ok_or_else(no_target)?;
@@ -212,13 +212,9 @@ pub(crate) fn launch(
         return Err(Unlaunched::Prevented(why));
     }
     let runtime = target.runtime(&cell.runtime);
-    let backend = cell
-        .backend
-        .map(|backend| RunningBackend::start(backend, cell.load.connections, &plan.generator.cpus))
-        .transpose();
     let silent = |error| Unlaunched::Prevented(format!("the server that its handlers ask does not start: {error}"));
-    let backend = backend.map_err(silent)?;
-    let asks = backend.as_ref().map(|backend| (BACKEND.to_owned(), backend.url()));
+    let behind = Behind::start(cell, &plan.generator.cpus).map_err(silent)?;
+    let asks = behind.as_ref().map(Behind::variable).map(|(name, value)| (name.to_owned(), value));
     let settings: BTreeMap<String, String> = cell.settings.clone().into_iter().chain(asks).collect();
     let spec = LaunchSpec {
         target,
@@ -230,7 +226,7 @@ pub(crate) fn launch(
         admin: !cell.without_admin,
         output,
     };
-    Ok((tools.launcher.launch(&spec, stop, waiting)?, backend))
+    Ok((tools.launcher.launch(&spec, stop, waiting)?, behind))
 }
 
 /// Where a cell has a load beside its own, that load, on the last of the generator's CPUs: the first thread has the first.
@@ -250,7 +246,7 @@ fn with_beside<T>(
 ) -> (T, Option<Result<Measurement, LoadError>>) {
     let Some(spec) = beside else { return (load(), None) };
     std::thread::scope(|threads| {
-        let beside = threads.spawn(|| engine::run(spec, RunOptions { histograms: false }, stop, &mut |_| {}));
+        let beside = threads.spawn(|| engine::run(spec, RunOptions::default(), stop, &mut |_| {}));
         let loaded = load();
         let beside = beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         (loaded, Some(beside.map(|output| output.measurement)))
@@ -262,8 +258,8 @@ struct Rungs<'a> {
     plan: &'a Plan,
     tools: TrialTools<'a>,
     running: Box<dyn Running>,
-    /// The server that its handlers ask.
-    backend: Option<RunningBackend>,
+    /// What its handlers ask.
+    behind: Option<Behind>,
     /// Who counts its heap after each load, in a soak.
     heap: Option<HeapCounter<'a>>,
     /// When it was launched.
@@ -325,11 +321,11 @@ impl Rungs<'_> {
         }
         made.record.time_to_ready_ms = self.running.time_to_ready_ms();
         let mut watch = Watch::start(&*self.running, self.plan, cell, self.tools.perf)?;
-        self.backend.iter_mut().for_each(RunningBackend::begin);
+        self.behind.iter_mut().for_each(Behind::begin);
         let mut load = load_spec(self.plan, &spec, &*self.running, cell.load.warm_up_ns);
         // Where it is delayed, the target is still asked under its own name.
         load.address = watch.address();
-        let options = RunOptions { histograms: true };
+        let options = RunOptions { histograms: true, ..RunOptions::default() };
         let (loaded, beside) = with_beside(beside_spec(self.plan, cell, &load).as_ref(), stop, || {
             (self.tools.load)(&load, options, stop, &mut |passed| {
                 let start_ns = passed.window_start_ns;
@@ -339,7 +335,7 @@ impl Rungs<'_> {
         });
         let mut looks = |samples: &[Sample], start_ns| tell(LaunchEvent::Samples(spec, samples, start_ns));
         let mut seen = watch.stop(&mut *self.running, self.heap.as_mut(), &loaded, stop, &mut looks);
-        made.record.backend = self.backend.as_ref().map(RunningBackend::seen);
+        made.record.backend = self.behind.as_ref().and_then(Behind::seen);
         let (ended, is_whole) = (seen.ended.take(), seen.is_whole);
         let loaded = match beside.transpose() {
             Ok(beside) => {
@@ -365,7 +361,7 @@ impl Rungs<'_> {
     fn keep(&mut self, cell: &CellPlan, output: LoadOutput, seen: Watched, made: &mut TrialOutput) {
         let mut measurement = output.measurement;
         measurement.generator.network_delay = seen.delay;
-        measurement.generator.backend = self.backend.as_ref().map(RunningBackend::used);
+        measurement.generator.backend = self.behind.as_ref().and_then(Behind::used);
         made.record.measurement = Some(measurement);
         made.record.observation = seen.looks.map(|(first, summary)| Observation {
             census: seen.census,

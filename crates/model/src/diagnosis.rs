@@ -24,6 +24,9 @@ pub struct DiagnosePlan {
     /// A request that costs the server much, which tells whether others wait for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heavy: Option<Mix>,
+    /// What it asks itself, a database or another service, where that was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<SocketAddr>,
 }
 
 /// A server that runs already: its processes are not seen, and it is not ours to overload.
@@ -231,6 +234,21 @@ pub enum ServerFault {
         /// By how much it had grown then.
         grown: f64,
     },
+    /// A request waits for round trips to what is behind the server, one after another.
+    RoundTrips {
+        /// How many it waits for.
+        round_trips: Measured,
+        /// What a request takes, in seconds.
+        service_s: f64,
+        /// What it takes where each round trip takes so much longer, both in seconds.
+        slowed_s: f64,
+        /// By how much each took longer then, in seconds.
+        delay_s: f64,
+        /// How often it asks in all, also at the same time; none where that was not seen.
+        asked: Option<f64>,
+        /// How many connections it opens for that; none where that was not seen.
+        opened: Option<f64>,
+    },
     /// Requests fail.
     Failures {
         /// The share, 0 to 1.
@@ -276,6 +294,7 @@ impl ServerFault {
             ServerFault::ClosedConnections { .. } => Suspect::ClosedConnections,
             ServerFault::Stalls { .. } => Suspect::Stalls,
             ServerFault::Growth { suspect, .. } => *suspect,
+            ServerFault::RoundTrips { .. } => Suspect::RoundTrips,
             ServerFault::Failures { .. } | ServerFault::Unanswered { .. } => Suspect::Failures,
             ServerFault::Died { .. } => return None,
         })
@@ -351,6 +370,10 @@ kinds! {
         Jvm = "jvm",
         /// It would show only under more than may be sent.
         NoOverload = "no-overload",
+        /// It would show only if what is behind the server were further away, and nobody named that.
+        NoUpstream = "no-upstream",
+        /// The server did not ask it where it was told to.
+        NotAsked = "not-asked",
         /// Its processes are not seen, for it was not launched.
         NotLaunched = "not-launched",
         /// There was no time left.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Arrivals, Backend, Cell, ComparePlan, DiagnosePlan, Fault, GeneratorLimits, Level, Load, Metric, Reason, Rotation,
-    SoakPlan, Target, Trying, WHOAMI,
+    SoakPlan, Target, Trying, Upstream, WHOAMI,
 };
 
 /// Schema number of `plan.toml`.
@@ -334,6 +334,9 @@ pub struct CellPlan {
     /// The server that its handlers ask; none where they ask none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend: Option<Backend>,
+    /// The server of somebody else's that it asks, where it is told where that is; none where it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<Upstream>,
     /// Whether its load is over TLS.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tls: bool,

@@ -100,6 +100,7 @@ impl CellPlan {
             ("network_delay_ns", load.network_delay_ns),
             ("handler_delay_ns", self.handler_delay_ns),
             ("backend.delay_ns", self.backend.map_or(0, |backend| backend.delay_ns)),
+            ("upstream.delay_ns", self.upstream.and_then(|upstream| upstream.delay_ns).unwrap_or(0)),
         ];
         let endless = times.into_iter().find(|(_, ns)| *ns > LONGEST_NS);
         let endless = endless.map(|(key, ns)| CellFault::TooLong { key: key.to_owned(), ns });

@@ -25,6 +25,8 @@ kinds! {
         ThreadGrowth = "thread-growth",
         /// It keeps files or sockets open.
         FileGrowth = "file-growth",
+        /// A request waits for many round trips to what is behind the server, one after another.
+        RoundTrips = "round-trips",
         /// It fails requests.
         Failures = "failures",
     }
@@ -52,6 +54,13 @@ pub enum Experiment {
         connections: u32,
         /// How much longer, in nanoseconds.
         network_delay_ns: u64,
+    },
+    /// So many connections to a server whose round trips to what is behind it take longer.
+    Upstream {
+        /// How many connections.
+        connections: u32,
+        /// How much longer each of those round trips takes, in nanoseconds.
+        delay_ns: u64,
     },
     /// So many clients that open a connection for each request.
     Closing {
@@ -120,6 +129,9 @@ impl std::fmt::Display for Experiment {
             Experiment::Patient => f.write_str("patient"),
             Experiment::Delayed { connections, network_delay_ns } => {
                 write!(f, "delayed-{connections}-{}us", network_delay_ns / 1_000)
+            }
+            Experiment::Upstream { connections, delay_ns } => {
+                write!(f, "upstream-{connections}-{}us", delay_ns / 1_000)
             }
             Experiment::Closing { connections } => write!(f, "closing-{connections}"),
             Experiment::QuickAck { connections } => write!(f, "quick-ack-{connections}"),

@@ -11,6 +11,7 @@ use crate::launch_words::failed_words;
 use crate::page::Tint;
 use crate::suspect_words::suspect_words;
 use crate::suspicion_words::share_above;
+use crate::upstream_words;
 use crate::words::listed;
 
 /// Share of those that come meanwhile from which on all are said to wait.
@@ -94,6 +95,10 @@ pub(crate) fn title(fault: &ServerFault) -> String {
             format!("The server stopped answering {times} in {of} of load, for {length} on average{why}.")
         }
         ServerFault::Growth { suspect, per_request, .. } => grows(*suspect, per_request),
+        ServerFault::RoundTrips { round_trips, .. } => format!(
+            "A request waits for {} round trips to what is behind the server, one after another.",
+            bare(round_trips)
+        ),
         ServerFault::Failures { share, connections } => {
             let from = connections.map(|it| format!(", from {} on", counted(it.into(), "connection", "connections")));
             format!("Requests fail: {} of them{}.", value(share), from.unwrap_or_default())
@@ -191,6 +196,9 @@ fn felt(fault: &ServerFault) -> String {
             format!("nothing until the memory is gone: if it goes on like this, after a million requests {million}")
         }
         ServerFault::Growth { .. } => "nothing until a limit is reached, and failures from then on".to_owned(),
+        ServerFault::RoundTrips { service_s, slowed_s, delay_s, .. } => {
+            upstream_words::felt(*service_s, *slowed_s, *delay_s)
+        }
         ServerFault::Failures { .. } | ServerFault::Died { .. } => "errors".to_owned(),
     }
 }
@@ -208,7 +216,8 @@ fn seen(diagnosis: &Diagnosis, found: &Diagnosed) -> String {
         return words.into_iter().chain(had).collect::<Vec<_>>().join("; ");
     }
     let rows = found.shown_by.iter().filter_map(|at| diagnosis.tried.get(*at));
-    rows.map(|row| figure(&found.fault, row)).collect::<Vec<_>>().join("; ")
+    let rows = rows.map(|row| figure(&found.fault, row));
+    rows.chain(upstream_words::asked(&found.fault)).collect::<Vec<_>>().join("; ")
 }
 
 /// The figure of an experiment that a finding is about.
@@ -234,6 +243,7 @@ fn figure(fault: &ServerFault, row: &Tried) -> String {
         (ServerFault::Growth { .. }, _) => {
             row.open_files.map_or("not known".to_owned(), |files| counted(files, "open file", "open files"))
         }
+        (ServerFault::RoundTrips { .. }, _) => upstream_words::figure(row),
         (ServerFault::Failures { .. }, _) => format!("{} failed", row.failed.map_or("none".to_owned(), percent)),
         _ => rate(),
     };
@@ -289,6 +299,9 @@ fn proof(fault: &ServerFault) -> String {
         }
         ServerFault::Growth { .. } => "one, two and four doses of requests, each on a fresh server, grow it in proportion; a \
                                        server that is hardly asked for as long does not grow; and again after that"
+            .to_owned(),
+        ServerFault::RoundTrips { .. } => "twice the delay behind the server adds twice as much; the same delay before it adds \
+                                           it once; and again in the opposite order"
             .to_owned(),
         ServerFault::ClosedConnections { .. }
         | ServerFault::Failures { .. }
@@ -350,6 +363,7 @@ fn overturned_by(fault: &ServerFault) -> String {
             "growth that comes to rest after more requests, as that of a cache that becomes full does"
         }
         ServerFault::Stalls { .. } => "loads as long without any",
+        ServerFault::RoundTrips { .. } => "requests that take no longer by more than one delay",
         ServerFault::Unanswered { .. } => "a reply",
         ServerFault::ClosedConnections { .. } | ServerFault::Failures { .. } | ServerFault::Died { .. } => "",
     }
@@ -388,6 +402,9 @@ fn cure(fault: &ServerFault) -> String {
             "look for what is added to for each request and never taken from: a map, a list, a listener, a log in memory"
         }
         ServerFault::Growth { suspect: Suspect::ThreadGrowth, .. } => "end what is started for a request",
+        ServerFault::RoundTrips { .. } => {
+            "ask for all of it at once (a join, a list of keys, a batch) or at the same time, and keep what seldom changes"
+        }
         ServerFault::Growth { .. } => "close what is opened for a request, on every way out",
         ServerFault::Failures { .. } | ServerFault::Unanswered { .. } | ServerFault::Died { .. } => "its log says more; so does `bourdon load` under the same load",
     }

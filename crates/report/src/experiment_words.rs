@@ -14,6 +14,12 @@ pub(crate) fn experiment_words(experiment: &Experiment) -> String {
         Experiment::Delayed { connections: count, network_delay_ns } => {
             format!("{}, {} further away", connections(*count), duration_us(*network_delay_ns as f64 / 1e3))
         }
+        Experiment::Upstream { connections: count, delay_ns: 0 } => {
+            format!("{}, asking through a relay", connections(*count))
+        }
+        Experiment::Upstream { connections: count, delay_ns } => {
+            format!("{}, what is behind {} further away", connections(*count), duration_us(*delay_ns as f64 / 1e3))
+        }
         Experiment::Closing { connections: count } => {
             format!("{} that close after each request", counted((*count).into(), "client", "clients"))
         }

@@ -77,6 +77,7 @@ mod suspicion_words;
 mod table;
 mod ties;
 mod told;
+mod upstream_words;
 mod verdicts;
 mod withheld;
 mod words;

@@ -3,7 +3,7 @@
 use model::{Excluded, Open, Suspect, Unexplained, WhyOpen};
 
 use crate::experiment_words::experiment_words;
-use crate::format::{bytes, decimals, duration_us, number, percent};
+use crate::format::{bytes, decimals, duration_us, number, percent, thousands};
 
 /// What was looked for and is not there.
 pub(crate) fn excluded(of: &Excluded) -> String {
@@ -25,6 +25,10 @@ pub(crate) fn excluded(of: &Excluded) -> String {
         }
         Suspect::ThreadGrowth => format!("no threads are kept; {} would have been seen", one_in(visible)),
         Suspect::FileGrowth => format!("no files or sockets are kept open; {} would have been seen", one_in(visible)),
+        Suspect::RoundTrips => format!(
+            "a request waits for fewer than {} round trips to what is behind the server, one after another",
+            thousands(visible.unwrap_or_default() as u64)
+        ),
         Suspect::Failures => format!("no more than {} of requests fail", percent(visible.unwrap_or(0.0))),
     }
 }
@@ -50,6 +54,11 @@ pub(crate) fn open(of: &Open) -> String {
         }
         WhyOpen::Failing => "not known: too many requests failed for the others to show it",
         WhyOpen::NoHeavy => "not tested: name a path that costs much with --heavy",
+        WhyOpen::NoUpstream => "not tested: name what the server asks, a database or another service, with --upstream",
+        WhyOpen::NotAsked => {
+            "not tested: no request came through to what --upstream names; let the command say $UPSTREAM, or the server read that \
+             variable, where it is told whom to ask"
+        }
         WhyOpen::Jvm => "not known: a JVM takes memory from the system until its heap is full, whatever requests keep",
         WhyOpen::Died => "not known: the server ended too often",
         WhyOpen::Unfinished => "not known: it was stopped before that was tested",
@@ -110,6 +119,7 @@ pub(crate) fn suspect_words(suspect: Suspect) -> &'static str {
         Suspect::MemoryGrowth => "memory that it keeps",
         Suspect::ThreadGrowth => "threads that it keeps",
         Suspect::FileGrowth => "files or sockets that it keeps open",
+        Suspect::RoundTrips => "many round trips to what is behind it",
         Suspect::Failures => "failing requests",
     }
 }

@@ -79,6 +79,14 @@ fn faults() -> Vec<ServerFault> {
             files: Some(1_024),
             memory_bytes: None,
         },
+        ServerFault::RoundTrips {
+            round_trips: figure(12.0, Unit::None),
+            service_s: 0.001,
+            slowed_s: 0.05,
+            delay_s: 0.004,
+            asked: Some(14.0),
+            opened: Some(2.0),
+        },
     ]
 }
 

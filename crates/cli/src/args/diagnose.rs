@@ -8,6 +8,7 @@ Examples:
   bourdon diagnose --run './server --port $PORT'
   bourdon diagnose --run './server $PORT' --path /orders --other /customers
   bourdon diagnose --run 'node app.js' --path /ping --heavy /report
+  bourdon diagnose --run './server -db $UPSTREAM' --upstream 127.0.0.1:5432
   bourdon diagnose java-tomcat --path /rest/hello --set HANDLER_DELAY=100ms
   bourdon diagnose http://127.0.0.1:8080/orders --overload
 
@@ -39,6 +40,11 @@ pub(crate) struct DiagnoseArgs {
     /// A path that costs the server much, asked for by GET: do others wait for it?
     #[arg(long, value_name = "PATH", value_parser = path)]
     pub(crate) heavy: Option<String>,
+
+    /// What the server itself asks, HOST:PORT, a database or another service: how many round trips does a request wait for? Its
+    /// command or its environment must take that from $UPSTREAM, which is then a relay's now and then
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) upstream: Option<String>,
 
     /// Of a URL: no more than so many requests a second [default: 60]
     #[arg(short = 'R', long, value_name = "PER_SECOND", allow_negative_numbers = true, value_parser = positive_rate)]

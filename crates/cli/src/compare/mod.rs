@@ -6,6 +6,7 @@ mod options;
 mod question;
 mod revisions;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -13,7 +14,9 @@ use ::report::format::{counted, times};
 use judge::Terms;
 use judge::thresholds::LEAST_ROUNDS;
 use lab::{LabError, RunFolder};
-use model::{CompareAnalysis, ComparePlan, ComparedRevision, Draft, Gate, Judged, Load, Metric, Rotation, Target};
+use model::{
+    CompareAnalysis, ComparePlan, ComparedRevision, Draft, Gate, Judged, Load, Metric, Plan, Rotation, Target,
+};
 
 use crate::answer::{self, of};
 use crate::args::{CompareArgs, RunArgs, ShownArgs, seed};
@@ -97,7 +100,22 @@ fn of_runs(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure> 
     let (old_record, new_record) = (old_record.map_err(Failure::usage)?, new_record.map_err(Failure::usage)?);
     let names = (old.display().to_string(), new.display().to_string());
     let analysis = judge::compare_runs(of(&old_record), of(&new_record), names, terms(args)).map_err(Failure::usage)?;
+    say_what_is_in_one_alone([(old, &old_record.plan), (new, &new_record.plan)]);
     of_records(args, analysis)
+}
+
+/// Targets are compared with what bears their name in the other run: those without such are in neither column.
+fn say_what_is_in_one_alone(runs: [(&Path, &Plan); 2]) {
+    let names = runs.map(|(_, plan)| plan.cells.iter().map(|cell| cell.levels.target()).collect::<BTreeSet<&str>>());
+    let alone = |own: usize| {
+        let only: Vec<&str> = names[own].difference(&names[1 - own]).copied().collect();
+        (!only.is_empty()).then(|| format!("{} of {}", only.join(", "), runs[own].0.display()))
+    };
+    let alone: Vec<String> = [0, 1].into_iter().filter_map(alone).collect();
+    if !alone.is_empty() {
+        let both: Vec<&str> = names[0].intersection(&names[1]).copied().collect();
+        say(format!("note: {} is compared, which both runs have; {} is not", both.join(", "), alone.join(" and ")));
+    }
 }
 
 /// Two saved loads, or several on each side.

@@ -165,6 +165,11 @@ impl Revisions {
         let add = ["worktree", "add", "--detach", "--quiet"].map(OsStr::new);
         git.text(add.into_iter().chain([folder.as_os_str(), OsStr::new(commit)]))
             .map_err(|why| why.or(|said| Failure::usage(format!("git cannot check out {commit}: {said}"))))?;
+        if self.worktrees.len() == 1 && folder.join(".gitmodules").exists() {
+            say(
+                "note: the repository has submodules, whose folders are empty in a checkout; --build can fetch them (git submodule update --init)",
+            );
+        }
         Ok(folder.join(&self.within))
     }
 }

@@ -116,6 +116,7 @@ impl Ground<'_> {
             without_admin,
             beside,
             backend,
+            upstream: None,
             tls,
             tls_resume,
         })

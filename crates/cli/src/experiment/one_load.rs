@@ -65,6 +65,7 @@ impl OneLoad<'_> {
             without_admin: false,
             beside: None,
             backend: None,
+            upstream: None,
             tls: target.tls.is_some(),
             tls_resume: self.tls_resume,
             census: Some(self.load.mix.first().request.path == WHOAMI),

@@ -222,7 +222,7 @@ impl One<'_> {
             thread.join().unwrap_or_else(|panic| resume_unwind(panic))
         });
         let (part, rested) = result?;
-        let (totals, stopped) = (collector.totals(), stop.load(Ordering::Relaxed));
+        let (totals, stopped) = (collector.totals(), stop.load(Ordering::Relaxed).then_some(0..1));
         Ok((Home { begin_ns, totals, brought: Brought::new(spec, vec![part], collector, stopped) }, rested))
     }
 }

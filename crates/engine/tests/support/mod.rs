@@ -1,6 +1,9 @@
 //! What the tests of the loop share: a load of `GET /` that expects `Hello world`, and the simulated server that says it.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener};
+
 use engine::RunOptions;
 use engine::simulation::{SimulatedServer, simulate};
 use model::{Arrivals, Extent, HttpVersion, Load, LoadModel, LoadSpec, Measurement, Mix, ReplyExpectation, Request};
@@ -70,4 +73,22 @@ pub(crate) fn assert_close(measured: Option<f64>, expected_us: f64, what: &str) 
     let measured = measured.unwrap();
     let tolerance = (0.03 * expected_us).max(2000.0);
     assert!((measured - expected_us).abs() <= tolerance, "{what}: {measured} µs, expected {expected_us} µs");
+}
+
+/// A server that answers until the test's process ends.
+pub(crate) fn server() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            std::thread::spawn(move || {
+                let mut heads = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+                let mut to = stream;
+                while heads.find(String::is_empty).is_some() {
+                    to.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nHello world").unwrap();
+                }
+            });
+        }
+    });
+    address
 }

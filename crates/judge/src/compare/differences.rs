@@ -154,6 +154,7 @@ fn of_cell(cell: &CellPlan) -> Vec<Said> {
         without_admin,
         beside,
         backend,
+        upstream: _,
         tls,
         tls_resume,
         census: _,

@@ -1,11 +1,11 @@
 //! From an experiment to the load that it is.
 
-use model::{Arrivals, CellPlan, Experiment, Extent, Level, Load, LoadModel, NS_PER_S, Trying};
+use model::{Arrivals, CellPlan, Experiment, Extent, Level, Load, LoadModel, NS_PER_S, Trying, Upstream};
 
 use super::case::Case;
 use super::thresholds::{
-    DOSE_CONNECTIONS, FEWEST_HEAVY, LATE_DOSE, LONGEST_PROBES, LONGEST_WINDOW_S, PACED, PACED_CONNECTIONS, PATIENT,
-    PROBES, PROBES_PER_S, SERVICE_TIMES, SETTLED,
+    DOSE_CONNECTIONS, FEWEST_HEAVY, LATE_DOSE, LONGEST_PROBES, LONGEST_WINDOW_S, MANY_ROUND_TRIPS, PACED,
+    PACED_CONNECTIONS, PATIENT, PROBES, PROBES_PER_S, SERVICE_TIMES, SETTLED,
 };
 
 /// Connections of an open load: none waits for one while the server answers within a second.
@@ -44,6 +44,7 @@ fn arrange(cell: &mut CellPlan, case: &Case<'_>, experiment: Experiment, service
             load.extent = Extent::Window(ns(window_s(load, service_s + network_delay_ns as f64 / 1e9)));
             load.warm_up_ns += 2 * network_delay_ns;
         }
+        Experiment::Upstream { connections, delay_ns } => farther(cell, connections, (service_s, delay_ns)),
         Experiment::Closing { connections } => (load.connections, load.keep_alive) = (connections, false),
         Experiment::Settled { connections } => {
             (load.connections, load.warm_up_ns) = (connections, load.warm_up_ns + ns(SETTLED * base_s));
@@ -87,6 +88,17 @@ fn arrange(cell: &mut CellPlan, case: &Case<'_>, experiment: Experiment, service
             *load = counted(load, (DOSE_CONNECTIONS, give_up_ns), requests);
         }
     }
+}
+
+/// What is behind the server is so much further away.
+fn farther(cell: &mut CellPlan, connections: u32, (service_s, delay_ns): (f64, u64)) {
+    let load = &mut cell.load;
+    load.connections = connections;
+    // As long as for many round trips, of which nobody knows how many there are.
+    let slowed_s = service_s + MANY_ROUND_TRIPS * delay_ns as f64 / 1e9;
+    load.extent = Extent::Window(ns(window_s(load, slowed_s)));
+    load.warm_up_ns += 2 * delay_ns;
+    cell.upstream = cell.upstream.map(|upstream| Upstream { delay_ns: Some(delay_ns), ..upstream });
 }
 
 /// Whether an experiment is only made for the proof of a limit, where what a client waits for beside the server's work is in the way.

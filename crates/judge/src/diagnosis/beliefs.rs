@@ -12,6 +12,7 @@ use super::thresholds::{
     CROWDS, HEAVY_PER_S, HEAVY_SHARE, LEAST_GAIN_BITS, LIKELY, LONGEST_PROBES, LONGEST_WINDOW_S, PACED, PATIENT,
     SERVICE_TIMES, SETTLED, STEADY,
 };
+use super::upstream;
 
 /// How often an experiment shows a suspect that is there, and one that is not.
 struct Tells {
@@ -29,6 +30,7 @@ fn before(suspect: Suspect) -> f64 {
     match suspect {
         Suspect::Limit => 0.15,
         Suspect::BlockedLoop => 0.2,
+        Suspect::RoundTrips => 0.1,
         Suspect::HeldWorkers | Suspect::Stalls | Suspect::MemoryGrowth | Suspect::Failures => 0.05,
         Suspect::DelayedAck | Suspect::ClosedConnections | Suspect::ThreadGrowth | Suspect::FileGrowth => 0.03,
     }
@@ -37,8 +39,8 @@ fn before(suspect: Suspect) -> f64 {
 /// What an experiment tells. A limit may lie beyond four fifths of the connections, hence the lower shares of small crowds.
 fn told_by(case: &Case<'_>, experiment: Experiment) -> Vec<Tells> {
     use Suspect::{
-        BlockedLoop, ClosedConnections, DelayedAck, Failures, FileGrowth, HeldWorkers, Limit, MemoryGrowth, Stalls,
-        ThreadGrowth,
+        BlockedLoop, ClosedConnections, DelayedAck, Failures, FileGrowth, HeldWorkers, Limit, MemoryGrowth, RoundTrips,
+        Stalls, ThreadGrowth,
     };
     match experiment {
         Experiment::Crowd { connections: 1 } => {
@@ -65,6 +67,7 @@ fn told_by(case: &Case<'_>, experiment: Experiment) -> Vec<Tells> {
             tells(Stalls, 0.8, 0.002),
         ],
         Experiment::Beside { .. } => vec![tells(BlockedLoop, 0.95, 0.01)],
+        Experiment::Upstream { delay_ns: 1.., .. } => vec![tells(RoundTrips, 0.95, 0.002)],
         _ => Vec::new(),
     }
 }
@@ -110,7 +113,9 @@ pub(super) fn screening(case: &Case<'_>) -> Vec<Experiment> {
         .filter(|_| case.asked.running.is_none())
         .map(|requests| Experiment::Dose { requests: 4 * requests });
     let beside = heavy_per_s(case).map(|heavy_per_s| Experiment::Beside { heavy_per_s });
-    let all = crowds.into_iter().chain(patient(case)).chain(steady).chain(dose).chain(beside).chain(case.paced());
+    let farther = upstream::probes(case).map(|[_, farther]| farther);
+    let all = crowds.into_iter().chain(patient(case)).chain(steady).chain(dose).chain(beside).chain(farther);
+    let all = all.chain(case.paced());
     all.filter(|experiment| case.allows(*experiment)).collect()
 }
 
@@ -131,6 +136,7 @@ fn before_it(case: &Case<'_>, experiment: Experiment) -> Vec<Experiment> {
     match experiment {
         Experiment::Crowd { connections: 1 } | Experiment::Paced { .. } => Vec::new(),
         Experiment::Beside { .. } => vec![Experiment::Probes],
+        Experiment::Upstream { connections, .. } => vec![Experiment::Upstream { connections, delay_ns: 0 }],
         Experiment::Dose { .. } => case.dose().map(|requests| Experiment::Dose { requests }).into_iter().collect(),
         _ => vec![Experiment::Crowd { connections: 1 }],
     }

@@ -12,6 +12,7 @@ mod reading;
 mod seen;
 mod signs;
 mod thresholds;
+mod upstream;
 
 use model::{
     Addition, DIAGNOSIS_SCHEMA, Diagnosed, Diagnosis, DiagnosisEnd, Done, Excluded, Experiment, Next, Open, Plan,
@@ -140,6 +141,7 @@ fn examine(case: &Case<'_>, suspect: Suspect) -> Option<Examined> {
         Suspect::ClosedConnections => seen::closed(case),
         Suspect::Stalls => seen::stalls(case),
         Suspect::MemoryGrowth | Suspect::ThreadGrowth | Suspect::FileGrowth => growth::examine(case, suspect),
+        Suspect::RoundTrips => upstream::examine(case),
         Suspect::Failures => seen::failures(case),
     }
 }
@@ -293,6 +295,9 @@ fn why_open(case: &Case<'_>, suspect: Suspect, ended: DiagnosisEnd) -> Option<Wh
     if suspect == Suspect::BlockedLoop && case.asked.heavy.is_none() {
         return Some(WhyOpen::NoHeavy);
     }
+    if suspect == Suspect::RoundTrips && case.asked.upstream.is_none() {
+        return Some(WhyOpen::NoUpstream);
+    }
     if beliefs::is_told(case, suspect) {
         return None;
     }
@@ -306,8 +311,16 @@ fn why_open(case: &Case<'_>, suspect: Suspect, ended: DiagnosisEnd) -> Option<Wh
         _ if ended == DiagnosisEnd::Unfinished => WhyOpen::Unfinished,
         _ if ended == DiagnosisEnd::OutOfTime => WhyOpen::OutOfTime,
         Suspect::Limit => signs::why_no_limit(case),
+        Suspect::RoundTrips if case.counting().any(is_farther) && !case.counting().any(signs::asks) => {
+            WhyOpen::NotAsked
+        }
         _ => WhyOpen::Void,
     })
+}
+
+/// Whether what is behind the server was to be further away.
+fn is_farther(reading: &Reading<'_>) -> bool {
+    matches!(reading.experiment(), Experiment::Upstream { delay_ns: 1.., .. })
 }
 
 /// How large something would have to be for it to be seen.
@@ -333,6 +346,7 @@ fn visible_from(case: &Case<'_>, suspect: Suspect) -> Option<f64> {
             case.first(Experiment::Heavy).and_then(|heavy| heavy.service_s()).map(|s| thresholds::WAITS_FOR_ALL * s)
         }
         Suspect::Stalls => Some(0.5),
+        Suspect::RoundTrips => Some(thresholds::MANY_ROUND_TRIPS.ceil()),
         Suspect::HeldWorkers | Suspect::DelayedAck | Suspect::ClosedConnections => None,
     }
 }

@@ -1,7 +1,8 @@
 //! What one experiment showed.
 
 use model::{
-    CellPlan, Experiment, LatencySummary, Metric, Observation, Silence, Suspect, Suspicion, TrialRecord, Trying,
+    BackendUse, CellPlan, Experiment, LatencySummary, Metric, Observation, Silence, Suspect, Suspicion, TrialRecord,
+    Trying,
 };
 
 use crate::{silence, suspicion};
@@ -103,6 +104,14 @@ impl<'a> Reading<'a> {
     /// Connections that got nothing.
     pub(super) fn unserved(&self) -> u64 {
         self.measured().map_or(0, |measured| measured.connections.never_served)
+    }
+
+    /// How much of this the server did with what is behind it, for each request of the load and its warm-up.
+    pub(super) fn asked_a_request(&self, count: fn(&BackendUse) -> u64) -> Option<f64> {
+        // Each connection had one more, which was answered after the end.
+        let last = u64::from(self.cell.load.connections);
+        let all = model::sum(self.measured()?.steps.iter().map(|step| step.completed).chain([last]));
+        Some(count(self.record.backend.as_ref()?) as f64 / all as f64).filter(|share| share.is_finite())
     }
 
     /// Most replies that one connection had.

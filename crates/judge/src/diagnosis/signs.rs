@@ -5,11 +5,11 @@ use model::{Experiment, Suspect, WhyOpen};
 use super::case::Case;
 use super::reading::Reading;
 use super::thresholds::{
-    ACKNOWLEDGED_LATE_PER_S, BYTES_A_REQUEST, COMPUTES, CPU_FULL, FAILED_SHARE, FEWEST_FOR_PIECES,
+    ACKNOWLEDGED_LATE_PER_S, BYTES_A_REQUEST, COMPUTES, CPU_FULL, FAILED_SHARE, FEWEST_ASKED, FEWEST_FOR_PIECES,
     FEWEST_SERVICE_TIMES, GENERATOR_FULL, GROWN_BYTES, GROWN_PIECES, HEAVY_S, LIMITED, LONG_FOR_A_REPLY,
-    PACED_CONNECTIONS, PATIENT, SLOW_ALONE, WAITS_FOR_ALL,
+    MANY_ROUND_TRIPS, PACED_CONNECTIONS, PATIENT, SLOW_ALONE, WAITS_FOR_ALL,
 };
-use crate::statistics::share_interval;
+use crate::statistics::{mean, share_interval};
 use crate::thresholds::{ALLOWED_FAILURES, CLOSED_REPLIES, CLOSED_SHARE, CONFIDENCE, HELD_REPLIES};
 
 /// What an experiment shows of a suspect.
@@ -49,6 +49,7 @@ pub(super) fn sign(case: &Case<'_>, suspect: Suspect, reading: &Reading<'_>) -> 
         Suspect::Stalls => Sign::of(!reading.stalls().is_empty()),
         Suspect::MemoryGrowth if case.jvm => Sign::CannotTell,
         Suspect::MemoryGrowth | Suspect::ThreadGrowth | Suspect::FileGrowth => grown(case, suspect, reading),
+        Suspect::RoundTrips => waits_for_many(case, reading),
         Suspect::Failures => Sign::of(is_unanswered(case, reading) || fails_often(reading)),
     }
 }
@@ -189,6 +190,27 @@ fn grown(case: &Case<'_>, suspect: Suspect, reading: &Reading<'_>) -> Sign {
     }
     match (first.and_then(|first| first.kept(suspect)), reading.kept(suspect)) {
         (Some(first), Some(last)) => Sign::of(last - first >= least_growth(case, suspect)),
+        _ => Sign::CannotTell,
+    }
+}
+
+/// How many round trips to what is behind the server a request waits for, by what it takes without the delay of each.
+pub(super) fn round_trips(case: &Case<'_>, reading: &Reading<'_>) -> Option<f64> {
+    let Experiment::Upstream { connections, delay_ns: delay_ns @ 1.. } = reading.experiment() else { return None };
+    let near: Vec<f64> =
+        case.valid(Experiment::Upstream { connections, delay_ns: 0 }).filter_map(Reading::service_s).collect();
+    Some((reading.service_s()? - mean(&near)?) / (delay_ns as f64 / 1e9))
+}
+
+/// Whether the server asked what is behind it through the relay at all.
+pub(super) fn asks(reading: &Reading<'_>) -> bool {
+    reading.record.backend.is_some_and(|seen| seen.replies > 0)
+}
+
+fn waits_for_many(case: &Case<'_>, reading: &Reading<'_>) -> Sign {
+    let few = reading.completed() < FEWEST_ASKED;
+    match round_trips(case, reading) {
+        Some(trips) if asks(reading) && !few && !fails(reading) => Sign::of(trips >= MANY_ROUND_TRIPS),
         _ => Sign::CannotTell,
     }
 }

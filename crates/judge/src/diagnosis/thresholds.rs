@@ -141,6 +141,19 @@ pub(super) const LONG_FOR_A_REPLY: f64 = 5.0;
 /// Requests of the largest dose from which on threads or files that grow with each are no pool that fills: larger than any pool.
 pub(super) const FEWEST_FOR_PIECES: u64 = 2_000;
 
+/// Round trips to what is behind a server, one after another, from which on a request waits for many: a look-up and what it leads to are two.
+pub(super) const MANY_ROUND_TRIPS: f64 = 2.5;
+
+/// By how much each takes longer for them to be counted: a share of what a request takes, far above what a relay costs, and short enough for a
+/// hundred of them to end within a load.
+pub(super) const FARTHER_SHARE: f64 = 0.2;
+pub(super) const FARTHER_S: f64 = 0.002;
+pub(super) const FARTHER_MOST_S: f64 = 0.02;
+
+/// How far the number that two delays show may lie from each other, and the fewest requests that tell it.
+pub(super) const TRIPS_AGREE: f64 = 0.25;
+pub(super) const FEWEST_ASKED: u64 = 5;
+
 /// Growth from the first dose to four times as much from which on it is looked at: twice what the resident memory of a quiet server
 /// moves by, and more threads or files than a pool or the connections of a load make.
 pub(super) const GROWN_BYTES: f64 = 2.0 * 1024.0 * 1024.0;

@@ -55,11 +55,32 @@ pub(super) struct Connection {
     writable: [bool; 2],
     /// From the socket of the same index to the other.
     ways: [Way; 2],
+    /// Whether the side that opened it has asked, and nothing has come back since.
+    asked: bool,
+    turns: Turns,
+}
+
+/// How often the side that opened a connection has asked, and how often something came back after that.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Turns {
+    pub(super) asked: u64,
+    pub(super) answered: u64,
 }
 
 impl Connection {
     pub(super) fn new(sockets: [OwnedFd; 2]) -> Self {
-        Self { sockets, readable: [false; 2], writable: [false; 2], ways: Default::default() }
+        let (readable, writable, ways) = ([false; 2], [false; 2], Default::default());
+        Self { sockets, readable, writable, ways, asked: false, turns: Turns::default() }
+    }
+
+    /// The turns since this was last called.
+    pub(super) fn take_turns(&mut self) -> Turns {
+        std::mem::take(&mut self.turns)
+    }
+
+    /// Whether an answer is owed.
+    pub(super) fn is_asked(&self) -> bool {
+        self.asked
     }
 
     pub(super) fn ready(&mut self, side: usize, readable: bool, writable: bool) {
@@ -129,6 +150,10 @@ impl Connection {
                 Ok(count) => {
                     way.held.push_back((hold(), buffer[..count].to_vec()));
                     way.bytes += count;
+                    if self.asked != (from == 0) {
+                        self.asked = from == 0;
+                        *(if self.asked { &mut self.turns.asked } else { &mut self.turns.answered }) += 1;
+                    }
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => self.readable[from] = false,

@@ -1,5 +1,5 @@
-//! A network delay on loopback, where the kernel cannot make one: a proxy between generator and target that holds
-//! every byte for half of the delay in each direction, so that a round trip costs the whole.
+//! A network delay on loopback, where the kernel cannot make one: a proxy between generator and target, or between target and what it asks, that
+//! holds every byte for half of the delay in each direction, so that a round trip costs the whole.
 //!
 //! It keeps the order of bytes and passes on how a connection ends: a FIN after what was held before it, a reset at its
 //! time. No byte is early; what the proxy itself needs is added on top. It holds about 256 KiB a direction and
@@ -14,17 +14,19 @@ mod relay;
 
 use std::io::PipeWriter;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use engine::{MonotonicClock, prepare_thread};
-use model::{Clock, NS_PER_S, ThreadUse};
+use model::{BackendUse, Clock, NS_PER_S, ThreadUse};
 use rustix::io::Errno;
 
-use relay::Relay;
+use relay::{Relay, Traffic};
 
 /// A proxy that runs on a thread of its own. Dropping it closes every connection and ends the thread.
 pub(crate) struct DelayProxy {
     address: SocketAddr,
+    traffic: Arc<Traffic>,
     /// Closing it ends the thread.
     running: Option<PipeWriter>,
     thread: Option<JoinHandle<ThreadUse>>,
@@ -32,14 +34,14 @@ pub(crate) struct DelayProxy {
 
 impl DelayProxy {
     /// Listens on a free port of loopback for connections to `target`, and runs on `cpus` (none leaves it to the
-    /// kernel). The delay is that of a round trip, above zero.
+    /// kernel). The delay is that of a round trip.
     ///
     /// # Errors
     /// When the kernel gives it no socket or thread.
     pub(crate) fn start(target: SocketAddr, delay_ns: u64, cpus: &[u32]) -> std::io::Result<Self> {
         let (stopped, running) = std::io::pipe()?;
         let mut relay = Relay::new(target, delay_ns.div_ceil(2), stopped)?;
-        let (address, cpus) = (relay.address(), cpus.to_vec());
+        let (address, traffic, cpus) = (relay.address(), relay.traffic(), cpus.to_vec());
         let thread = std::thread::Builder::new().name("network delay".to_owned()).spawn(move || {
             // On the generator's CPUs, not the target's. Where the kernel denies it, the delay is longer.
             prepare_thread(&cpus);
@@ -51,12 +53,22 @@ impl DelayProxy {
             let cpu_s = since_s(engine::thread_cpu_ns(), start.1);
             ThreadUse { cpu_s, wall_s, ..ThreadUse::default() }
         })?;
-        Ok(Self { address, running: Some(running), thread: Some(thread) })
+        Ok(Self { address, traffic, running: Some(running), thread: Some(thread) })
     }
 
     /// Where it listens.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// A load begins: the most at once is told anew. What went through it before.
+    pub(crate) fn begin(&self) -> BackendUse {
+        self.traffic.begin()
+    }
+
+    /// What went through it so far.
+    pub(crate) fn seen(&self) -> BackendUse {
+        self.traffic.seen()
     }
 
     /// Ends it; gives what it used from its start on.

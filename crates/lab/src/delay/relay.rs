@@ -2,16 +2,17 @@ use std::collections::{HashMap, VecDeque};
 use std::io::PipeReader;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::MonotonicClock;
-use model::{Clock, NS_PER_S};
+use model::{BackendUse, Clock, NS_PER_S};
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, acceptfrom_with, ipproto, sockopt};
 
-use super::connection::{Connection, Next, reset};
+use super::connection::{Connection, Next, Turns, reset};
 
 /// Edges fetched by one wait.
 const EVENTS_PER_WAIT: usize = 512;
@@ -25,6 +26,58 @@ const BACKLOG: i32 = 65_535;
 /// What an event is about when it is about no connection: those are numbered from 1, and have two sockets each.
 const STOPPED: u64 = 0;
 const LISTENER: u64 = 1;
+
+/// What goes through a relay, for whoever looks from another thread.
+#[derive(Debug, Default)]
+pub(super) struct Traffic(Mutex<Counted>);
+
+#[derive(Debug, Default)]
+struct Counted {
+    /// Open connections, and those of them on which an answer is owed.
+    open: u32,
+    asked: u32,
+    seen: BackendUse,
+}
+
+impl Traffic {
+    /// What went through so far.
+    pub(super) fn seen(&self) -> BackendUse {
+        self.counted().seen
+    }
+
+    /// From here on the most at once is told anew; what went through so far.
+    pub(super) fn begin(&self) -> BackendUse {
+        let mut counted = self.counted();
+        (counted.seen.connections_max, counted.seen.at_once_max) = (counted.open, counted.asked);
+        counted.seen
+    }
+
+    fn counted(&self) -> MutexGuard<'_, Counted> {
+        // What a thread that panicked has counted by then still holds.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn opened(&self) {
+        let mut counted = self.counted();
+        counted.open += 1;
+        counted.seen.opened += 1;
+        counted.seen.connections_max = counted.seen.connections_max.max(counted.open);
+    }
+
+    fn turned(&self, turns: Turns) {
+        let mut counted = self.counted();
+        counted.asked += turns.asked as u32;
+        counted.seen.at_once_max = counted.seen.at_once_max.max(counted.asked);
+        counted.asked = counted.asked.saturating_sub(turns.answered as u32);
+        counted.seen.replies += turns.answered;
+    }
+
+    fn closed(&self, was_asked: bool) {
+        let mut counted = self.counted();
+        counted.open = counted.open.saturating_sub(1);
+        counted.asked = counted.asked.saturating_sub(u32::from(was_asked));
+    }
+}
 
 /// The loop over all connections.
 pub(super) struct Relay {
@@ -42,6 +95,7 @@ pub(super) struct Relay {
     /// Whether a connection waits that could not be accepted for want of files.
     starved: bool,
     buffer: Vec<u8>,
+    traffic: Arc<Traffic>,
 }
 
 impl Relay {
@@ -66,11 +120,16 @@ impl Relay {
             due: VecDeque::new(),
             starved: false,
             buffer: vec![0; BUFFER_BYTES],
+            traffic: Arc::default(),
         })
     }
 
     pub(super) fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    pub(super) fn traffic(&self) -> Arc<Traffic> {
+        Arc::clone(&self.traffic)
     }
 
     /// Relays until the other end of the pipe is closed.
@@ -127,10 +186,16 @@ impl Relay {
             due_ns
         };
         let next = known.pump(MonotonicClock.now_ns(), &mut self.buffer, &mut hold);
+        let turns = known.take_turns();
+        if turns != Turns::default() {
+            self.traffic.turned(turns);
+        }
         if next == Next::Open {
             return;
         }
-        if let (Some(over), Next::Reset) = (self.connections.remove(&connection), next) {
+        let over = self.connections.remove(&connection);
+        self.traffic.closed(over.as_ref().is_some_and(Connection::is_asked));
+        if let (Some(over), Next::Reset) = (over, next) {
             over.reset();
         }
         if self.starved {
@@ -160,6 +225,7 @@ impl Relay {
         match self.connect(&generator, number) {
             Ok(target) => {
                 self.connections.insert(number, Connection::new([generator, target]));
+                self.traffic.opened();
             }
             Err(_) => reset(generator),
         }

@@ -178,6 +178,28 @@ fn many_connections_are_kept_apart() {
 }
 
 #[test]
+fn what_went_through_is_counted_by_turns_and_not_by_pieces() {
+    let (address, served) = target(2, |stream| std::thread::spawn(|| echo(stream)));
+    let proxy = delayed(address, MS);
+    let streams = [connect(&proxy), connect(&proxy)];
+    let ask = |mut stream: &TcpStream, pieces: usize| {
+        (0..pieces).for_each(|_| stream.write_all(b"?").unwrap());
+        stream.read_exact(&mut vec![0; pieces]).unwrap();
+    };
+    ask(&streams[0], 1);
+    let before = proxy.begin();
+    assert_eq!((before.opened, before.connections_max, before.replies), (2, 2, 1));
+    (0..3).for_each(|_| ask(&streams[0], 1));
+    streams.iter().for_each(|mut stream| stream.write_all(b"?").unwrap());
+    streams.iter().for_each(|mut stream| stream.read_exact(&mut [0]).unwrap());
+    let seen = proxy.seen();
+    assert_eq!((seen.opened, seen.connections_max, seen.replies), (2, 2, 1 + 3 + 2), "{seen:?}");
+    assert!((1..=2).contains(&seen.at_once_max), "{seen:?}");
+    drop(streams);
+    served.join().unwrap().into_iter().for_each(|echo| echo.join().unwrap());
+}
+
+#[test]
 fn nothing_is_left_after_its_end() {
     let (address, served) = target(1, |mut stream| {
         stream.read_exact(&mut [0]).unwrap();

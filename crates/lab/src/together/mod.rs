@@ -130,7 +130,7 @@ fn rotate(
     // The starts are spread anew in each slice: so at first, then over what replies took.
     let load = |member: &Member<'_>| load_spec(plan, &member.spec, &*member.running, lead_in_ns);
     let loads: Vec<LoadSpec> = members.iter().map(load).collect();
-    let options = RunOptions { histograms: true };
+    let options = RunOptions { histograms: true, ..RunOptions::default() };
     let round = RefCell::new(Round::new(members, turns, tell));
     let (mut next, mut progress) = (
         |sliced: Option<Sliced>| round.borrow_mut().edge(sliced.as_ref()),

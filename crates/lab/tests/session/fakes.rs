@@ -183,6 +183,7 @@ pub(crate) fn cell(target: &str, connections: u32) -> CellPlan {
         without_admin: false,
         beside: None,
         backend: None,
+        upstream: None,
         tls: false,
         tls_resume: false,
         census: Some(false),

@@ -67,6 +67,10 @@ pub(super) fn draw(diagnosis: &Diagnosis, found: &Diagnosed) -> Option<Drawn> {
             growth(&mut sheet, &shown, *suspect, per_request.estimate?)?;
             "How much the server had after each number of requests, each on a fresh server."
         }
+        ServerFault::RoundTrips { round_trips, service_s, .. } => {
+            farther(&mut sheet, &shown, (round_trips.estimate?, *service_s))?;
+            "How long a request took by how much longer each round trip behind the server took, and before it."
+        }
         ServerFault::ClosedConnections { .. }
         | ServerFault::Failures { .. }
         | ServerFault::Unanswered { .. }
@@ -186,6 +190,32 @@ fn by_connections<'a>((title, unit): (&'a str, Unit), marks: Vec<Mark<'a>>, limi
 fn ends(marks: &[Mark<'_>]) -> Option<[f64; 2]> {
     let along = || marks.iter().map(|mark| mark.along);
     Some([along().reduce(f64::min)?, along().reduce(f64::max)?])
+}
+
+/// What a request takes by how much further away what is behind the server is; so many round trips, and one.
+fn farther(sheet: &mut Sheet, shown: &[&Tried], (round_trips, service_s): (f64, f64)) -> Option<()> {
+    let mark = |tried: &Tried| {
+        let (delay_ns, glyph) = match tried.trying.experiment {
+            Experiment::Upstream { delay_ns, .. } => (delay_ns, Glyph::Dot),
+            Experiment::Delayed { network_delay_ns, .. } => (network_delay_ns, Glyph::Open),
+            _ => return None,
+        };
+        Some((delay_ns as f64 / 1e3, tried.service_us?, glyph))
+    };
+    let marks = marks(shown, mark);
+    let [_, most] = ends(&marks)?;
+    let line = |times: f64| vec![[0.0, service_s * 1e6], [most, service_s * 1e6 + times * most]];
+    let lines = vec![("other", line(1.0)), ("line", line(round_trips))];
+    let (title, unit) = ("Time of a request, µs", Unit::Us);
+    let along = "µs that each round trip takes longer";
+    Panel { title, note: "", along, steps: Steps::Even, unit, marks, lines }.draw(sheet)?;
+    sheet.key(&[
+        (Glyph::Dot, "behind the server"),
+        (Glyph::Open, "between client and server"),
+        (Glyph::Line, &format!("{} round trips", number(round_trips))),
+        (Glyph::Grey, "one"),
+    ]);
+    Some(())
 }
 
 /// Requests at once by connections; the limit, and what there would be without one.

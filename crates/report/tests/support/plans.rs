@@ -52,6 +52,7 @@ pub(crate) fn cell(of: &[(&str, &str)], model: LoadModel) -> CellPlan {
         without_admin: false,
         beside: None,
         backend: None,
+        upstream: None,
         tls: false,
         tls_resume: false,
         census: Some(false),

@@ -1,0 +1,62 @@
+//! Round trips to what is behind a server.
+
+use model::{DiagnosePlan, Diagnosis, Experiment, ServerFault, Suspect, WhyOpen};
+
+use super::faulty::Faulty;
+use super::{proved, why_open};
+
+fn named(asked: &mut DiagnosePlan) {
+    asked.upstream = Some(([127, 0, 0, 1], 5432).into());
+}
+
+fn diagnosed(faulty: Faulty) -> Diagnosis {
+    faulty.diagnosed_as(named)
+}
+
+#[test]
+fn round_trips_one_after_another_are_counted() {
+    for round_trips in [3.0, 12.0, 60.0] {
+        let diagnosis = diagnosed(Faulty { round_trips, ..Faulty::default() });
+        let found = proved(&diagnosis);
+        let Some(ServerFault::RoundTrips { round_trips: of, asked, .. }) = found.get(&Suspect::RoundTrips) else {
+            panic!("{round_trips}: {diagnosis:?}")
+        };
+        assert!((of.estimate.unwrap() / round_trips - 1.0).abs() < 0.05, "{round_trips}: {of:?}");
+        assert!(asked.is_some_and(|asked| (asked / round_trips - 1.0).abs() < 0.03), "{asked:?}");
+        assert_eq!(found.len(), 1, "{diagnosis:?}");
+    }
+}
+
+#[test]
+fn a_look_up_and_what_it_leads_to_are_not_many() {
+    let diagnosis = diagnosed(Faulty { round_trips: 2.0, ..Faulty::default() });
+    assert_eq!(diagnosis.findings, []);
+    let excluded = diagnosis.excluded.iter().find(|it| it.suspect == Suspect::RoundTrips);
+    assert_eq!(excluded.and_then(|it| it.visible_from), Some(3.0), "{diagnosis:?}");
+}
+
+#[test]
+fn what_was_not_named_or_not_asked_is_not_known() {
+    let faulty = Faulty { round_trips: 12.0, ..Faulty::default() };
+    assert_eq!(why_open(&faulty.diagnosed(), Suspect::RoundTrips), Some(WhyOpen::NoUpstream));
+    let elsewhere = diagnosed(Faulty { asks: false, ..faulty });
+    assert_eq!(why_open(&elsewhere, Suspect::RoundTrips), Some(WhyOpen::NotAsked), "{elsewhere:?}");
+    assert_eq!(elsewhere.findings, []);
+}
+
+#[test]
+fn what_any_delay_adds_as_often_is_not_behind_the_server() {
+    // A client that sends its request in many parts waits for the network as often.
+    let diagnosis = diagnosed(Faulty { round_trips: 12.0, by_client: 12.0, ..Faulty::default() });
+    assert_eq!(why_open(&diagnosis, Suspect::RoundTrips), Some(WhyOpen::NotByControl), "{diagnosis:?}");
+    assert!(!proved(&diagnosis).contains_key(&Suspect::RoundTrips));
+}
+
+#[test]
+fn what_does_not_follow_the_delay_is_no_round_trip() {
+    // A server that gives up what is late: twice the delay costs no more.
+    let diagnosis = diagnosed(Faulty { gives_up_s: 0.024, round_trips: 12.0, ..Faulty::default() });
+    assert_eq!(why_open(&diagnosis, Suspect::RoundTrips), Some(WhyOpen::NotByDose), "{diagnosis:?}");
+    let longest = |it: &model::Tried| matches!(it.trying.experiment, Experiment::Upstream { delay_ns, .. } if delay_ns > 2_000_000);
+    assert!(diagnosis.tried.iter().any(longest), "{diagnosis:?}");
+}

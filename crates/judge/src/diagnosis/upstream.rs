@@ -1,0 +1,100 @@
+//! Round trips to what is behind a server, one after another.
+//!
+//! Where each of them takes longer by a known time, a request takes longer by as many times that as it waits for one after another; what it asks
+//! at the same time it waits for once. The same time between client and server costs once, however many there are.
+
+use model::{Experiment, Measured, ServerFault, Suspect, Unit, WhyOpen};
+
+use super::case::Case;
+use super::proof::{Examined, Stands, Steps, are_equal};
+use super::reading::Reading;
+use super::signs::{Sign, round_trips, sign};
+use super::thresholds::{EQUAL, FARTHER_MOST_S, FARTHER_S, FARTHER_SHARE, TRIPS_AGREE};
+use crate::statistics::{mean, t_interval};
+
+/// The load by which it is seen, and the same without the delay; none where nothing behind the server was named, or nothing is known of it yet.
+pub(super) fn probes(case: &Case<'_>) -> Option<[Experiment; 2]> {
+    case.asked.upstream?;
+    let farther_s = (case.service_s()? * FARTHER_SHARE).clamp(FARTHER_S, FARTHER_MOST_S);
+    // To a tenth of a millisecond, as it is told.
+    let delay_ns = (farther_s * 1e4).round() as u64 * 100_000;
+    let upstream = |delay_ns| Experiment::Upstream { connections: 1, delay_ns };
+    Some([upstream(0), upstream(delay_ns)])
+}
+
+pub(super) fn examine(case: &Case<'_>) -> Option<Examined> {
+    let [near, far] = probes(case)?;
+    let first = case.valid(far).find(|reading| sign(case, Suspect::RoundTrips, reading) == Sign::Shows)?;
+    let Experiment::Upstream { connections, delay_ns } = far else { return None };
+    let twice = Experiment::Upstream { connections, delay_ns: 2 * delay_ns };
+    let client = Experiment::Delayed { connections, network_delay_ns: delay_ns };
+    let steps = Steps::undisturbed(case, &[near, far, twice, client, twice, far, near]);
+    let trips = trips(case, &steps, (far, twice));
+    let fault = fault(case, &steps, (first, &trips))?;
+    let by: Vec<&Reading<'_>> = std::iter::once(first).chain(steps.made.iter().copied()).collect();
+    let service_s = |experiment| steps.all(experiment).into_iter().filter_map(Reading::service_s).collect::<Vec<f64>>();
+    let holds = || {
+        let (nears, far) = (service_s(near), mean(&service_s(far))?);
+        let added = |service_s: f64| Some((service_s - mean(&nears)?) / (delay_ns as f64 / 1e9));
+        let (once, by_client) = (added(far)?, added(mean(&service_s(client))?)?);
+        Some(if !are_equal(once, mean(&trips)?, TRIPS_AGREE) {
+            Stands::Refuted(WhyOpen::NotByDose)
+        } else if by_client >= once / 2.0 {
+            Stands::Refuted(WhyOpen::NotByControl)
+        } else if !are_equal(nears[0], nears[nears.len() - 1], 2.0 * EQUAL) || !agree(&trips) {
+            Stands::Refuted(WhyOpen::NotAgain)
+        } else {
+            Stands::Proved
+        })
+    };
+    let stands = steps.next.or_else(holds).unwrap_or(Stands::Refuted(WhyOpen::Void));
+    Some(Examined::new(fault, &by, stands))
+}
+
+/// How many round trips each pair of delays shows. What a relay adds of itself is in both, and would be counted by what a request takes without a delay.
+fn trips(case: &Case<'_>, steps: &Steps<'_, '_>, (far, twice): (Experiment, Experiment)) -> Vec<f64> {
+    let (once, both) = (steps.all(far), steps.all(twice));
+    let trips = |(once, twice): (&&Reading<'_>, &&Reading<'_>)| {
+        Some((twice.service_s()? - once.service_s()?) / ((delay_ns(twice) - delay_ns(once)) as f64 / 1e9))
+    };
+    let pairs: Vec<f64> = once.iter().zip(&both).filter_map(trips).collect();
+    let by_one = || once.iter().filter_map(|reading| round_trips(case, reading)).collect();
+    if pairs.is_empty() { by_one() } else { pairs }
+}
+
+/// Whether the first and the last of these are the same.
+fn agree(trips: &[f64]) -> bool {
+    matches!(trips, [first, .., last] if are_equal(*first, *last, TRIPS_AGREE))
+}
+
+fn fault(case: &Case<'_>, steps: &Steps<'_, '_>, (first, trips): (&Reading<'_>, &[f64])) -> Option<ServerFault> {
+    let farther: Vec<&Reading<'_>> = steps.made.iter().copied().filter(|it| delay_ns(it) > 0).collect();
+    let farther = if farther.is_empty() { vec![first] } else { farther };
+    let slowest = farther.iter().max_by_key(|reading| delay_ns(reading))?;
+    let interval = t_interval(trips);
+    let [near, _] = probes(case)?;
+    let a_request = |count: fn(&model::BackendUse) -> u64| {
+        let shares: Vec<f64> = farther.iter().filter_map(|it| it.asked_a_request(count)).collect();
+        mean(&shares)
+    };
+    Some(ServerFault::RoundTrips {
+        round_trips: Measured {
+            estimate: mean(trips).or_else(|| round_trips(case, first)),
+            low: interval.map(|it| it.low.max(0.0)),
+            high: interval.map(|it| it.high),
+            unit: Unit::None,
+        },
+        service_s: mean(&case.valid(near).filter_map(Reading::service_s).collect::<Vec<f64>>())?,
+        slowed_s: slowest.service_s()?,
+        delay_s: delay_ns(slowest) as f64 / 1e9,
+        asked: a_request(|seen| seen.replies),
+        opened: a_request(|seen| seen.opened),
+    })
+}
+
+fn delay_ns(reading: &Reading<'_>) -> u64 {
+    match reading.experiment() {
+        Experiment::Upstream { delay_ns, .. } => delay_ns,
+        _ => 0,
+    }
+}
