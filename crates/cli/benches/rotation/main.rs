@@ -40,7 +40,7 @@ struct Asked {
 
 impl Asked {
     fn of(given: &[String]) -> Self {
-        let folder = PathBuf::from(given.first().map_or("proof/rotation", String::as_str));
+        let folder = PathBuf::from(given.first().map_or("proof/revisions", String::as_str));
         let sessions = given.get(1).map_or(usize::MAX, |number| number.parse().unwrap());
         let kinds = given.get(2..).unwrap_or_default().to_vec();
         let within = WITHIN.iter().map(|kind| kind.name);
