@@ -83,15 +83,10 @@ impl Part {
         Ok(Self { file: file.to_owned(), saved, brought })
     }
 
-    fn measured(&self) -> Result<Measurement, Failure> {
-        let measured = self.brought.clone().conclude().measurement;
-        measured.fault().map_or(Ok(measured), |fault| Err(foreign(&self.file, &fault)))
-    }
-
     /// It, for whoever reads the whole.
     fn merged(&self, first_ns: u64, limits: Option<GeneratorLimits>) -> Result<MergedPart, Failure> {
         let Saved { url, started_at, instrument, load: asked, .. } = &self.saved;
-        let measured = self.measured()?;
+        let measured = self.brought.clone().conclude().measurement;
         let load = load_of(asked).map_err(|why| foreign(&self.file, &why))?;
         let validity = judge::judge_load(&spec(asked, load), limits, 1.0, &measured);
         Ok(MergedPart {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use model::{Extent, Interval, LoadSpec, Measurement, NS_PER_S};
+use model::{Extent, Interval, LoadSpec, MOST_STEPS, Measurement, NS_PER_S};
 use serde::{Deserialize, Serialize};
 
 use crate::collector::Collector;
@@ -10,7 +10,11 @@ use crate::demand::share;
 use crate::interval_log::encoded;
 use crate::part::Part;
 use crate::second::{add_to, histogram};
+use crate::serial::is_within;
 use crate::steps;
+
+/// Most steps that are read of somebody else: those of several generators may lie at other times.
+const MOST_STEPS_READ: usize = 16 * MOST_STEPS;
 
 /// What a load brings home.
 #[derive(Debug)]
@@ -117,15 +121,26 @@ impl Brought {
     }
 
     /// What is wrong with one that somebody else made; none where nothing is.
-    pub(crate) fn fault(&self) -> Option<&'static str> {
-        if self.parts.is_empty() {
-            return Some("it has no thread");
-        }
-        self.parts.iter().find_map(Part::fault)
+    pub(crate) fn fault(&self) -> Option<String> {
+        let counts = self.steps.iter().flat_map(|step| [step.completed, step.ok, step.sent, step.failed]);
+        let of_part = || self.parts.iter().find_map(Part::fault);
+        let fault = match () {
+            () if self.parts.is_empty() => Some("it has no thread"),
+            () if self.steps.len() > MOST_STEPS_READ => Some("it has more steps than any load"),
+            () if !counts.into_iter().all(is_within) => Some("a step in it has more than any load"),
+            () => of_part(),
+        };
+        fault.map(str::to_owned).or_else(|| self.clone().concluded().measurement.fault())
     }
 
     /// The figures of the whole.
     pub fn conclude(self) -> LoadOutput {
+        let output = self.concluded();
+        debug_assert_eq!(output.measurement.fault(), None, "what is read of a record must be so, too: {output:?}");
+        output
+    }
+
+    fn concluded(self) -> LoadOutput {
         let together = |mut whole: Part, part: Part| {
             whole.merge(part);
             whole
@@ -139,7 +154,6 @@ impl Brought {
             slowest_reply_s: self.slowest_reply_s,
             ..whole.summarise()
         };
-        debug_assert_eq!(measurement.fault(), None, "what is read of a record must be so, too: {measurement:?}");
         LoadOutput { measurement, window_start_ns, window_end_ns }
     }
 }

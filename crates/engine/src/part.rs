@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::awaited::Ages;
 use crate::joint::Joint;
 use crate::second::{Distributions, Felt, add_to};
-use crate::serial::{MOST, is_within, one, one_or_none, pairs};
+use crate::serial::{is_within, one, one_or_none, pairs};
 use crate::silence::{SILENCE_NS, Silent, in_turn, of_both};
 use crate::standstill::StandstillTotals;
 use crate::summary::{instead, jain, summarise};
@@ -166,7 +166,8 @@ impl Part {
             .chain(by_kind.into_iter().flatten())
             .chain(self.books.sent_late.values().copied())
             .chain([self.in_window.completed, self.in_window.ok, self.in_window.ok_bytes])
-            .chain(self.halves.iter().flat_map(|half| [half.completed, half.service_ns >> 16, half.response_ns >> 16]))
+            .chain(self.halves.iter().map(|half| half.completed))
+            .chain(self.silences.iter().flat_map(|silent| [silent.failed(), silent.refused()]))
             .chain(self.failures.values().chain(self.bad_statuses.values()).copied())
             .chain(self.by_request.iter().flat_map(|request| [request.completed, request.wrong]))
             .chain([counts.opened, counts.opened_in_window, counts.kept, counts.connect_failed, counts.refused])
@@ -180,14 +181,14 @@ impl Part {
             () if self.window_start_ns > self.window_end_ns || self.window_end_ns > u64::MAX / 2 => {
                 Some("its window ends before it begins")
             }
-            () if self.threads.is_empty() || self.threads.len() as u64 > MOST => Some("it has no thread"),
+            () if self.threads.is_empty() => Some("it has no thread"),
             () if !all.into_iter().all(is_within)
                 || [in_flight, requests, completed].iter().any(|ns| *ns > 1 << 96) =>
             {
                 Some(too_much)
             }
             () if !histograms.all(|it| is_within(it.len())) || !self.distributions.are_within() => Some(too_much),
-            () if !self.standstills.are_within() || !self.awaited.are_within() => Some(too_much),
+            () if !self.awaited.are_within() || !self.standstills.are_of(self.threads.len()) => Some(too_much),
             () if self.books.imbalance().is_some() => Some("its books do not balance"),
             () => None,
         }
@@ -371,8 +372,9 @@ fn add_request(into: &mut RequestCount, from: RequestCount) {
 
 fn add_half(into: &mut HalfCount, from: HalfCount) {
     into.completed += from.completed;
-    into.service_ns += from.service_ns;
-    into.response_ns += from.response_ns;
+    // Sums of times, which somebody else may have made.
+    into.service_ns = into.service_ns.saturating_add(from.service_ns);
+    into.response_ns = into.response_ns.saturating_add(from.response_ns);
 }
 
 fn add_thread(into: &mut ThreadUse, from: ThreadUse) {

@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 
 /// Largest count that is added to others: a thousand of them are still a number.
-pub(crate) const MOST: u64 = 1 << 48;
+const MOST: u64 = 1 << 48;
 
 /// Longest time that is read, in ticks: more than an hour.
 const LONGEST: u64 = 1 << 36;

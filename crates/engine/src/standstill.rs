@@ -156,12 +156,12 @@ impl StandstillTotals {
         self.kept.iter_mut().for_each(|(_, from_ns, _)| *from_ns = place(*from_ns));
     }
 
-    /// Whether they are no more and no longer than any load has.
-    pub(crate) fn are_within(&self) -> bool {
+    /// Whether they are of so many threads, and no more than any load has.
+    pub(crate) fn are_of(&self, threads: usize) -> bool {
         let held = self.held.iter().flat_map(|held| [&held.whole, &held.less]);
-        let kept = self.kept.iter().map(|(thread, _, length_ns)| u64::from(*thread).max(length_ns >> 16));
-        let counts = [self.count, self.sum_ns >> 16, self.longest_ns >> 16, self.requests, self.never_sent];
-        counts.into_iter().chain(kept).all(is_within) && held.into_iter().all(Waits::are_within)
+        let are_theirs = self.kept.iter().all(|(thread, ..)| (*thread as usize) < threads);
+        let counts = [self.count, self.requests, self.never_sent];
+        are_theirs && counts.into_iter().all(is_within) && held.into_iter().all(Waits::are_within)
     }
 
     /// Those kept one by one, of a window that began then.

@@ -30,7 +30,7 @@ pub enum TransferError {
     TooLarge,
     /// It does not agree with itself.
     #[error("{0}")]
-    Unsound(&'static str),
+    Unsound(String),
 }
 
 #[derive(Serialize)]

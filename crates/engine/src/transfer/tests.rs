@@ -119,13 +119,32 @@ fn what_does_not_agree_with_itself_is_refused() {
     assert_eq!(refused(&with("/brought/parts/0/books/sent", 7.into())), "its books do not balance");
     assert_eq!(refused(&with("/brought/parts/0/window_start_ns", u64::MAX.into())), "its window ends before it begins");
     let too_much = "a count in it is larger than any load has";
-    assert_eq!(refused(&with("/brought/parts/0/in_window/ok_bytes", u64::MAX.into())), too_much);
+    for path in ["in_window/ok_bytes", "silences/0/failed/count", "halves/0/completed", "standstills/count"] {
+        assert_eq!(refused(&with(&format!("/brought/parts/0/{path}"), u64::MAX.into())), too_much, "{path}");
+    }
+    let of_another = serde_json::json!([[u32::MAX, 0, 1]]);
+    assert_eq!(
+        refused(&with("/brought/parts/0/standstills/kept", of_another)),
+        too_much,
+        "one of a thread that it has not"
+    );
+    assert_eq!(refused(&with("/brought/steps/1/sent", u64::MAX.into())), "a step in it has more than any load");
+    let step = serde_json::json!({ "at_s": 0, "length_s": 1, "completed": 0, "ok": 0, "sent": 0, "failed": 0 });
+    assert_eq!(refused(&with("/brought/steps", vec![step; 2_000].into())), "it has more steps than any load");
+    assert!(refused(&with("/brought/parts/0/in_window/ok", 7.into())).contains("`in_window.ok` is 7"));
     assert!(refused(&with("/brought/parts/0/connect", "AAAA".into())).contains("is not a histogram"));
     let mut other = Histogram::<u64>::new_with_bounds(1, 1_000, 2).unwrap();
     other.record(5).unwrap();
     let coarse = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, bytes(&other));
     assert!(refused(&with("/brought/parts/0/connect", coarse.into())).contains("that no load has"));
     assert!(Brought::from_bytes(b"not deflated").is_err() && Brought::from_bytes(b"").is_err());
+}
+
+#[test]
+fn times_that_are_longer_than_any_are_added_to_no_more() {
+    let huge = Brought::from_bytes(&deflated(&with("/brought/parts/0/halves/0/service_ns", u64::MAX.into()))).unwrap();
+    let both = concluded(huge.clone().beside(huge).unwrap());
+    assert_eq!(both.in_window.halves[0].service_ns, u64::MAX);
 }
 
 #[test]
