@@ -85,6 +85,7 @@ survival: need-cargo
 
 setup:
 	@sh targets/setup.sh
+	@sh scale/setup.sh
 
 # No sanitizer: there is no unsafe code to look after, and without one it tries ten times as much.
 fuzz: need-cargo

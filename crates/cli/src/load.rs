@@ -1,15 +1,12 @@
 use std::io::ErrorKind;
 use std::net::{IpAddr, TcpStream, UdpSocket};
 use std::path::Path;
-use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use engine::{IntervalLog, LoadError, MonotonicClock, RunOptions};
-use indicatif::{ProgressBar, ProgressStyle};
-use jiff::Timestamp;
+use engine::{IntervalLog, LoadError, RunOptions};
 use model::{
-    Arrivals, Clock, Extent, Interval, Load, LoadModel, LoadSecond, LoadSpec, Measurement, Mix, NS_PER_S,
-    ReplyExpectation, Request, Tls, TlsFault, TlsUse, Trust, Validity, Verdict,
+    Arrivals, Extent, Interval, Load, LoadModel, LoadSpec, Measurement, Mix, NS_PER_S, ReplyExpectation, Request, Tls,
+    TlsFault, TlsUse, Trust, Validity, Verdict,
 };
 use reaper::MORE_PROCESSES;
 use report::format::counted;
@@ -22,9 +19,10 @@ use crate::exit::{Exit, Failure};
 use crate::framing;
 use crate::interrupt::flag_on_interrupt;
 use crate::load_files;
+use crate::load_nodes;
+use crate::load_seconds::{Progress, Seconds};
 use crate::open_files::reserve_files;
 use crate::output::{say, style, write_out};
-use crate::progress::keep_drawing;
 use crate::request::{request, text_or_file};
 use crate::saved_load;
 use crate::url::Url;
@@ -42,14 +40,20 @@ const ANOTHER_ATTEMPT: Duration = Duration::from_secs(1);
 pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let url = Url::parse(&args.url)?;
     let spec = spec(args, &url)?;
+    if let Some(nodes) = &args.nodes.nodes {
+        return load_nodes::run(args, nodes, &spec, &url.shown);
+    }
+    if args.nodes.link.key.is_some() {
+        return Err(Failure::usage("--key is of nodes; add --nodes URL, the server of messages where they wait"));
+    }
     reserve_files(spec.connections, 1, "-c ")?;
     foresee_ports(&spec)?;
     let log = load_files::prepare(args.output.as_deref(), args.histogram_log.as_deref())?;
     let stop = flag_on_interrupt()?;
     let mut log = log.map(IntervalLog::begin);
     let instrument = calibrate::instrument();
-    let (started_at, started_ns) = (Timestamp::now(), MonotonicClock.now_ns());
-    let shown = Origin { url: &url.shown, started_at, instrument, merged: &[], part: None };
+    let (started_at, started_ns) = saved_load::now();
+    let shown = Origin { url: &url.shown, started_at, instrument, merged: &[], partial: None, part: None };
     let (progress, mut seconds) = (Progress::new(&spec), Seconds::of(&spec));
     let options = RunOptions { histograms: log.is_some(), ..RunOptions::default() };
     let brought = engine::bring(&spec, options, &stop, &mut |passed| {
@@ -285,77 +289,6 @@ fn exit(validity: &Validity, measured: &Measurement, errno: Option<i32>, peer: I
         Exit::Unreachable
     } else {
         Exit::of_answer(validity.failing.bad, validity.verdict == Verdict::Void)
-    }
-}
-
-/// The seconds of a load, for the documents about it: 128 bytes each.
-struct Seconds(Vec<Interval>);
-
-/// Seconds for which memory is asked for ahead: a day.
-const MOST_SECONDS_AHEAD: u64 = 24 * 3600;
-
-impl Seconds {
-    /// Telling of them asks for no memory while the load runs, as far as its length is known.
-    fn of(spec: &LoadSpec) -> Self {
-        let seconds = spec.warm_up_ns.saturating_add(spec.window_ns()).div_ceil(NS_PER_S);
-        Self(Vec::with_capacity(seconds.min(MOST_SECONDS_AHEAD) as usize))
-    }
-
-    /// Adds one; false where it is none, but the time after the window.
-    fn add(&mut self, second: &LoadSecond) -> bool {
-        self.0.extend((!second.drain).then_some(second.interval));
-        !second.drain
-    }
-
-    /// All of them in order: a thread that was held up tells late.
-    fn end(mut self) -> Vec<Interval> {
-        self.0.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
-        self.0
-    }
-}
-
-/// A line on the terminal that follows the load; nothing where stderr is not a terminal.
-struct Progress {
-    bar: ProgressBar,
-    _drawing: Option<Sender<()>>,
-    warm_up_s: f64,
-}
-
-impl Progress {
-    fn new(spec: &LoadSpec) -> Self {
-        let warm_up_s = spec.warm_up_ns as f64 / NS_PER_S as f64;
-        let length_ns = match spec.extent {
-            Extent::Window(ns) => Some(ns),
-            Extent::Requests { .. } => None,
-        };
-        let bar = match length_ns {
-            Some(ns) => ProgressBar::new((spec.warm_up_ns + ns).div_ceil(NS_PER_S)),
-            None => ProgressBar::new_spinner(),
-        };
-        let template = if length_ns.is_some() { "{elapsed} {wide_bar} {msg}" } else { "{elapsed} {spinner} {msg}" };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
-        let drawing = keep_drawing(&bar);
-        Self { bar, _drawing: drawing, warm_up_s }
-    }
-
-    fn show(&self, interval: &Interval) {
-        let passed = (interval.at_s + interval.length_s + self.warm_up_s).max(0.0);
-        self.bar.set_position(passed.round() as u64);
-        let phase = if interval.at_s < 0.0 { "warming up, " } else { "" };
-        let p99 = interval.p99_us.map_or(String::new(), |us| {
-            let bound = if interval.is_lower_bound(us) { "≥ " } else { "" };
-            format!(", p99 {bound}{}", report::format::duration_us(us))
-        });
-        let rate = interval.completed as f64 / interval.length_s.max(0.001);
-        let failed = interval.failures();
-        let failed = if failed > 0 { format!(", {failed} failed") } else { String::new() };
-        self.bar.set_message(format!("{phase}{} requests/s{p99}{failed}", report::format::number(rate)));
-    }
-
-    fn finish(&self) {
-        self.bar.finish_and_clear();
     }
 }
 

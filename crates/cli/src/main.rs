@@ -15,9 +15,13 @@ mod found;
 mod framing;
 mod home;
 mod interrupt;
+mod link;
 mod load;
 mod load_files;
+mod load_nodes;
+mod load_seconds;
 mod merge;
+mod node;
 mod one_server;
 mod open_files;
 mod output;
@@ -72,6 +76,7 @@ fn begin() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Merge(args) => merge::run(&args),
+        Command::Node(args) => node::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Diagnose(args) => diagnose::run(&args),
         Command::Soak(args) => soak::run(&args),

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use ::report::{MergedPart, Origin};
+use ::report::{MergedPart, Origin, PartOf};
 use engine::Brought;
 use model::{
     Arrivals, AskedLoad, GeneratorLimits, Load, LoadModel, LoadSpec, Measurement, NS_PER_S, Tls, Trust, TrustKind,
@@ -45,6 +45,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Failure> {
         started_at: first.started_at,
         instrument: first.instrument.clone(),
         merged: &merged,
+        partial: None,
         part: None,
     };
     let part = encoded_as_it_is(&whole);
@@ -90,7 +91,7 @@ impl Part {
         let load = load_of(asked).map_err(|why| foreign(&self.file, &why))?;
         let validity = judge::judge_load(&spec(asked, load), limits, 1.0, &measured);
         Ok(MergedPart {
-            file: self.file.display().to_string(),
+            of: PartOf::File { file: self.file.display().to_string() },
             url: url.clone(),
             started_at: *started_at,
             instrument: instrument.clone(),

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use engine::Brought;
+use engine::{Brought, MonotonicClock};
 use jiff::Timestamp;
 use model::{
-    Accounting, AskedLoad, Awaited, ConnectionCounts, FailureCount, GeneratorUse, Instrument, Interval, Latencies,
-    Load, Measurement, Mix, ReplyExpectation, Request, Residence, Silence, Standstills, ThreadUse, TlsUse, WindowCount,
-    WrongReply,
+    Accounting, AskedLoad, Awaited, Clock, ConnectionCounts, FailureCount, GeneratorUse, Instrument, Interval,
+    Latencies, Load, Measurement, Mix, ReplyExpectation, Request, Residence, Silence, Standstills, ThreadUse, TlsUse,
+    WindowCount, WrongReply,
 };
 use serde::Deserialize;
 
@@ -114,6 +114,11 @@ impl Saved {
         let bytes = STANDARD.decode(part).map_err(|error| foreign(path, &format!("`part`: {error}")))?;
         Brought::from_bytes(&bytes).map_err(|error| foreign(path, &format!("`part`: {error}")))
     }
+}
+
+/// This moment on the clock of the day and on the engine's, in nanoseconds.
+pub(crate) fn now() -> (Timestamp, u64) {
+    (Timestamp::now(), MonotonicClock.now_ns())
 }
 
 /// What a load brought on the engine's clock, as it is saved with it: on the clock of the day, in nanoseconds since 1970, by a moment on both. Two

@@ -7,6 +7,8 @@ use hdrhistogram::Histogram;
 use model::{EncodedHistogram, HistogramTag, Interval, LoadSecond, NS_PER_S};
 
 use crate::interval_log::Encoder;
+use crate::part::Part;
+use crate::port::{Checkpoint, Told};
 use crate::second::{Distributions, Felt, Second};
 use crate::steps::{Steps, quantiles};
 use crate::summary::micros;
@@ -23,6 +25,67 @@ pub struct Passed {
     pub second: LoadSecond,
 }
 
+/// What all threads would have brought home, had the load been stopped.
+pub(crate) struct Stopped {
+    /// Whole seconds of the window that had passed.
+    pub(crate) seconds: u64,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) steps: Vec<Interval>,
+    pub(crate) answered_until_s: Option<f64>,
+    pub(crate) slowest_reply_s: Option<f64>,
+}
+
+/// Who is told of a load while it runs.
+pub(crate) struct Listener<'l> {
+    /// Each second that has passed, and the time after the window.
+    pub(crate) second: &'l mut dyn FnMut(&Passed),
+    /// After each second of the window what the load would have brought home, had it been stopped; none where nobody asks.
+    pub(crate) stopped: Option<&'l mut dyn FnMut(Stopped)>,
+}
+
+impl<'l> Listener<'l> {
+    /// One who is told of seconds alone.
+    pub(crate) fn of(second: &'l mut dyn FnMut(&Passed)) -> Self {
+        Self { second, stopped: None }
+    }
+
+    /// The same for another load.
+    pub(crate) fn again(&mut self) -> Listener<'_> {
+        let stopped = self.stopped.as_mut().map(|stopped| &mut **stopped as &mut dyn FnMut(Stopped));
+        Listener { second: self.second, stopped }
+    }
+}
+
+/// What threads would have brought home, while not all have told.
+struct Checkpoints {
+    /// By thread, all replies up to its last second.
+    replies: Vec<Distributions>,
+    /// By whole seconds and thread.
+    told: BTreeMap<u64, Vec<Option<OfThread>>>,
+}
+
+/// What one thread would have brought home, and the second in which that was.
+type OfThread = (Part, Box<Second>);
+
+impl Checkpoints {
+    /// Takes a thread's; gives those of all threads once this is the last of them. What one thread was too late for is not told.
+    fn take(&mut self, checkpoint: Checkpoint) -> Option<Vec<OfThread>> {
+        let Checkpoint { thread, seconds, mut part, second } = checkpoint;
+        part.distributions.add(&self.replies[thread]);
+        part.distributions.add(&second.distributions);
+        let threads = self.replies.len();
+        let told = self.told.entry(seconds).or_insert_with(|| (0..threads).map(|_| None).collect());
+        told[thread] = Some((*part, second));
+        if told.iter().any(Option::is_none) {
+            self.told.retain(|other, _| other + SECONDS_APART as u64 > seconds);
+            return None;
+        }
+        let whole = self.told.remove(&seconds)?;
+        self.told.retain(|other, _| *other > seconds);
+        Some(whole.into_iter().flatten().collect())
+    }
+}
+
 /// Collects full seconds and sends back emptied ones. It keeps none: what a load takes does not depend on how long it is.
 pub(crate) struct Collector {
     threads: usize,
@@ -34,6 +97,7 @@ pub(crate) struct Collector {
     pending: BTreeMap<(i64, bool), Pending>,
     steps: Steps,
     encoder: Option<Encoder>,
+    checkpoints: Option<Checkpoints>,
 }
 
 /// A load from its begin to the end of its drain.
@@ -66,23 +130,28 @@ impl Collector {
             pending: BTreeMap::new(),
             steps: Steps::new(step_s),
             encoder: encoded.then(Encoder::new),
+            checkpoints: None,
         }
     }
 
     /// Takes seconds until every thread has gone, calling `progress` with each that is complete.
-    pub(crate) fn collect(
-        &mut self,
-        seconds: &Receiver<Box<Second>>,
-        empty: &[Sender<Box<Second>>],
-        progress: &mut dyn FnMut(&Passed),
-    ) {
+    pub(crate) fn collect(&mut self, told: &Receiver<Told>, empty: &[Sender<Box<Second>>], listener: Listener<'_>) {
+        let Listener { second: progress, mut stopped } = listener;
+        let replies = || (0..self.threads).map(|_| Distributions::new(self.felt)).collect();
+        self.checkpoints = stopped.is_some().then(|| Checkpoints { replies: replies(), told: BTreeMap::new() });
         let mut give_back = |mut second: Box<Second>| {
             second.clear();
             // A thread that has gone needs no empty second.
             let _ = empty[second.thread].send(second);
         };
-        for second in seconds {
-            self.take(second, &mut give_back, progress);
+        for told in told {
+            match told {
+                Told::Second(second) => self.take(second, &mut give_back, progress),
+                Told::Checkpoint(checkpoint) => {
+                    let told = self.stopped(checkpoint);
+                    told.zip(stopped.as_mut()).into_iter().for_each(|(told, stopped)| stopped(told));
+                }
+            }
         }
         while let Some((_, pending)) = self.pending.pop_first() {
             give_back(self.publish(pending, progress));
@@ -92,6 +161,8 @@ impl Collector {
     fn take(&mut self, second: Box<Second>, give_back: &mut dyn FnMut(Box<Second>), progress: &mut dyn FnMut(&Passed)) {
         if second.index >= 0 || second.drain {
             self.whole.add(&second.distributions);
+            let replies = self.checkpoints.as_mut().map(|it| &mut it.replies[second.thread]);
+            replies.into_iter().for_each(|replies| replies.add(&second.distributions));
         }
         self.slowest_ticks = self.slowest_ticks.max(second.slowest_ticks());
         self.all.end_ns = self.all.end_ns.max(second.end_ns);
@@ -121,6 +192,34 @@ impl Collector {
         }
     }
 
+    /// Takes what a thread would have brought home; gives what all would have, once all have told.
+    fn stopped(&mut self, checkpoint: Checkpoint) -> Option<Stopped> {
+        let seconds = checkpoint.seconds;
+        let told = self.checkpoints.as_mut()?.take(checkpoint)?;
+        let mut steps = self.steps.clone();
+        let mut add = |second: &Second, length_ns| {
+            let felt = second.felt();
+            steps.add(&interval(second, &felt, length_ns), &felt);
+        };
+        // Of which a thread has told nothing, for it was held up.
+        let passed = self.pending.iter().filter(|((index, drain), _)| *index < seconds as i64 && !drain);
+        passed.for_each(|(_, pending)| add(&pending.second, pending.length_ns));
+        let (parts, under_way): (Vec<Part>, Vec<Box<Second>>) = told.into_iter().unzip();
+        let together = |mut whole: Box<Second>, second: Box<Second>| {
+            whole.end_ns = whole.end_ns.max(second.end_ns);
+            whole.add(&second);
+            whole
+        };
+        under_way.into_iter().reduce(together).iter().for_each(|second| add(second, second.length_ns()));
+        Some(Stopped {
+            seconds,
+            parts,
+            steps: steps.end(),
+            answered_until_s: self.answered_until_s(),
+            slowest_reply_s: self.slowest_reply_s(),
+        })
+    }
+
     /// Tells of a second; gives back the set in which it was.
     fn publish(&mut self, pending: Pending, progress: &mut dyn FnMut(&Passed)) -> Box<Second> {
         let Pending { length_ns, second, .. } = pending;
@@ -142,21 +241,7 @@ impl Collector {
     /// What a second was like, which enters the course of the load.
     fn step(&mut self, second: &Second, length_ns: u64) -> Interval {
         let felt = second.felt();
-        let (p50_us, p99_us, max_us) = quantiles(&felt);
-        let ages = second.unanswered.as_deref();
-        let interval = Interval {
-            at_s: second.index as f64,
-            length_s: length_ns.min(NS_PER_S) as f64 / NS_PER_S as f64,
-            completed: second.completed,
-            ok: second.ok,
-            sent: second.sent,
-            failed: second.failed,
-            p50_us,
-            p99_us,
-            max_us,
-            exact_below_us: ages.map(|ages| micros(ages.min())),
-            replied_max_us: ages.and_then(|_| quantiles(second.distributions.felt()).2),
-        };
+        let interval = interval(second, &felt, length_ns);
         if !second.drain {
             self.steps.add(&interval, &felt);
         }
@@ -192,6 +277,25 @@ impl Collector {
     /// The course of the load, and the distributions of all its replies.
     pub(crate) fn end(self) -> (Vec<Interval>, Distributions) {
         (self.steps.end(), self.whole)
+    }
+}
+
+/// What a second was like, of so long, with what was felt in it.
+fn interval(second: &Second, felt: &Histogram<u64>, length_ns: u64) -> Interval {
+    let (p50_us, p99_us, max_us) = quantiles(felt);
+    let ages = second.unanswered.as_deref();
+    Interval {
+        at_s: second.index as f64,
+        length_s: length_ns.min(NS_PER_S) as f64 / NS_PER_S as f64,
+        completed: second.completed,
+        ok: second.ok,
+        sent: second.sent,
+        failed: second.failed,
+        p50_us,
+        p99_us,
+        max_us,
+        exact_below_us: ages.map(|ages| micros(ages.min())),
+        replied_max_us: ages.and_then(|_| quantiles(second.distributions.felt()).2),
     }
 }
 

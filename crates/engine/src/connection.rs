@@ -192,6 +192,13 @@ impl<V: Default> Connections<V> {
         (&mut connection.conversation, in_flight)
     }
 
+    /// The requests in flight on a slot, the oldest first.
+    pub(crate) fn waiting(&self, slot: u32) -> impl Iterator<Item = Moments> {
+        let (connection, ring) = (&self.slots[slot as usize], slot as usize * self.depth);
+        let oldest = usize::from(connection.oldest);
+        (0..connection.in_flight()).map(move |after| self.rings[ring + (oldest + after) % self.depth])
+    }
+
     /// Notes the first part of the reply to a request in flight.
     pub(crate) fn note_part(&mut self, slot: u32, id: u32, now_ns: u64) {
         if let Some(at) = self.find(slot, id)

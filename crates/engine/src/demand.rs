@@ -25,6 +25,7 @@ impl Window {
 }
 
 /// Which requests are wanted, and when: the load model of one thread.
+#[derive(Clone)]
 pub(crate) struct Demand {
     source: Source,
     /// Requests of the window that may still be begun; none where time ends the load.
@@ -38,6 +39,7 @@ pub(crate) struct Demand {
     pub(crate) earliest_end_ns: u64,
 }
 
+#[derive(Clone)]
 enum Source {
     Closed,
     Open(Schedule),

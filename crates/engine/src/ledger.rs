@@ -1,6 +1,8 @@
 //! The books and histograms of one thread. Recording touches memory only; once a second a full set of histograms
 //! is handed to the collector and an empty one taken.
 
+mod closed;
+
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
@@ -8,15 +10,12 @@ use model::{
     Accounting, Failure, FailureKind, LateCause, LoadSpec, NS_PER_S, NotSent, RequestCount, WindowCount, WrongReply,
 };
 
-use crate::awaited::Ages;
 use crate::demand::{Demand, Window};
 use crate::in_flight::Moments;
 use crate::outcome::Loss;
-use crate::part::{Counts, Part, ResidenceNs};
+use crate::port::{Port, Told};
 use crate::protocol::Reply;
-use crate::second::{
-    Alike, Distributions, Felt, Second, SecondPort, TICK_NS, Times, histogram, record, record_n, ticks,
-};
+use crate::second::{Alike, Felt, Second, TICK_NS, Times, histogram, record, record_n, ticks};
 use crate::silence::Silences;
 use crate::standstill::{Standstills, Waited};
 
@@ -25,6 +24,7 @@ use crate::standstill::{Standstills, Waited};
 const LATE_NS: u64 = 1_000_000;
 
 /// One thread's books.
+#[derive(Clone)]
 pub(crate) struct Ledger {
     felt: Felt,
     window: Window,
@@ -35,7 +35,7 @@ pub(crate) struct Ledger {
     /// Replies of this second that are not in its distributions yet.
     alike: Alike,
     /// None once the books are closed: the collector waits until every port is gone.
-    port: Option<SecondPort>,
+    port: Option<Port>,
     pub(crate) books: Accounting,
     pub(crate) failures: BTreeMap<(FailureKind, i32), u64>,
     pub(crate) bad_statuses: BTreeMap<u16, u64>,
@@ -63,7 +63,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    pub(crate) fn new(felt: Felt, tls: bool, window: Window, now_ns: u64, port: SecondPort) -> Self {
+    pub(crate) fn new(felt: Felt, tls: bool, window: Window, now_ns: u64, port: Port) -> Self {
         let mut ledger = Self {
             felt,
             window,
@@ -99,12 +99,12 @@ impl Ledger {
 
     /// Books for the time in which connections are opened; only their connect times are kept.
     pub(crate) fn of_opening(spec: &LoadSpec, demand: &Demand, now_ns: u64) -> Self {
-        Self::new(Felt::of(spec), spec.tls.is_some(), demand.window, now_ns, SecondPort::to_nobody())
+        Self::new(Felt::of(spec), spec.tls.is_some(), demand.window, now_ns, Port::to_nobody())
     }
 
     /// Makes books for a load of those of the time in which its connections were opened: how long that took is kept, and
     /// all else in them is empty. A new set would be another megabyte.
-    pub(crate) fn begin(&mut self, window: Window, now_ns: u64, port: SecondPort) {
+    pub(crate) fn begin(&mut self, window: Window, now_ns: u64, port: Port) {
         (self.window, self.in_flight_since_ns) = (window, now_ns);
         (self.standstills, self.silences) = Default::default();
         self.second.thread = port.thread;
@@ -147,7 +147,7 @@ impl Ledger {
         let empty = port.emptied().unwrap_or_else(|| Box::new(Second::new(port.thread, self.felt)));
         let full = std::mem::replace(&mut self.second, empty);
         // While connections are opened nobody collects; under load the collector outlives every thread.
-        let _ = port.full.send(full);
+        let _ = port.told.send(Told::Second(full));
     }
 
     fn begin_second(&mut self, now_ns: u64) {
@@ -399,51 +399,11 @@ impl Ledger {
         self.in_flight = self.in_flight.wrapping_add_signed(by);
     }
 
-    /// Closes the books: the last second goes to the collector.
-    pub(crate) fn close(&mut self, now_ns: u64) {
-        self.change_in_flight(now_ns, 0);
-        self.second.end_ns = now_ns.min(self.second_end_ns);
-        self.hand_over();
-        self.port = None;
-        self.books.not_sent = NotSent::ALL.iter().map(|kind| (*kind, self.not_sent[*kind as usize])).collect();
-        self.books.failed = Failure::ALL.iter().map(|kind| (*kind, self.failed[*kind as usize])).collect();
-        self.books.sent_late = LateCause::ALL.iter().map(|cause| (*cause, self.late[*cause as usize])).collect();
-        self.books.not_sent.retain(|_, count| *count > 0);
-        self.books.failed.retain(|_, count| *count > 0);
-        self.books.sent_late.retain(|_, count| *count > 0);
-    }
-
-    /// What is left when the books are closed. The seconds, and with them the distributions of replies, are the
-    /// collector's.
-    pub(crate) fn into_part(self) -> Part {
-        Part {
-            felt: self.felt,
-            window_start_ns: self.window.start_ns,
-            window_end_ns: self.window.end_ns,
-            books: self.books,
-            failures: self.failures,
-            bad_statuses: self.bad_statuses,
-            first_wrong: self.first_wrong,
-            by_request: self.by_request,
-            in_window: WindowCount { halves: Default::default(), ..self.in_window },
-            halves: self.in_window.halves.to_vec(),
-            residence: ResidenceNs {
-                in_flight: self.in_flight_ns,
-                requests: self.requests_ns,
-                completed: self.completed_ns,
-            },
-            distributions: Distributions::new(self.felt),
-            censored_felt: self.censored_felt,
-            censored_service: self.censored_service,
-            connect: self.connect,
-            handshake: self.handshake,
-            standstills: self.standstills.totals(),
-            silences: self.silences.spans(),
-            awaited: Ages::default(),
-            counts: Counts::default(),
-            completed: Vec::new(),
-            threads: Vec::new(),
-            tls: None,
+    /// Tells of what does not go with a second.
+    #[cold]
+    pub(crate) fn tell(&self, told: impl FnOnce(usize) -> Told) {
+        if let Some(port) = &self.port {
+            let _ = port.told.send(told(port.thread));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use model::{Extent, Interval, LoadSpec, MOST_STEPS, Measurement, NS_PER_S};
 use serde::{Deserialize, Serialize};
 
-use crate::collector::Collector;
+use crate::collector::{Collector, Stopped};
 use crate::demand::share;
 use crate::interval_log::encoded;
 use crate::part::Part;
@@ -52,6 +52,12 @@ impl Brought {
         let (steps, distributions) = collector.end();
         parts.iter_mut().take(1).for_each(|part| part.distributions.add(&distributions));
         Self { parts, steps, answered_until_s, slowest_reply_s, interrupted }
+    }
+
+    /// What a load would have brought, had it been stopped.
+    pub(crate) fn stopped(stopped: Stopped) -> Self {
+        let Stopped { parts, steps, answered_until_s, slowest_reply_s, .. } = stopped;
+        Self { parts, steps, answered_until_s, slowest_reply_s, interrupted: true }
     }
 
     /// Adds what the same threads brought of the next load on their connections.
@@ -106,6 +112,11 @@ impl Brought {
         self.slowest_reply_s = self.slowest_reply_s.into_iter().chain(other.slowest_reply_s).reduce(f64::max);
         self.interrupted |= other.interrupted;
         Some(self)
+    }
+
+    /// How many threads made it.
+    pub fn threads(&self) -> usize {
+        self.parts.len()
     }
 
     /// When its window began and ended, on its clock.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fastrand::Rng;
 use model::{Arrivals, ConnectionCounts, Extent, LoadModel, LoadSpec, NS_PER_S};
 
-use crate::collector::Passed;
+use crate::collector::{Listener, Passed};
 use crate::http1::Http1;
 use crate::output::{Brought, LoadOutput};
 use crate::session::{Home, LoadError, RunOptions, session};
@@ -73,7 +73,7 @@ pub fn rotate(
     assert!(servers.iter().all(|spec| threads(spec) == threads(&servers[0])), "one set of threads loads all servers");
     session(Http1::new, servers, options, stop, |session| {
         go_round(servers, stop, next, &mut |server, spec, step_s| {
-            session.load(server, spec, (SLICE_DRAIN_NS, step_s), progress)
+            session.load(server, spec, (SLICE_DRAIN_NS, step_s), Listener::of(progress))
         })
     })
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use model::LoadSpec;
 
-use crate::collector::Passed;
+use crate::collector::{Listener, Passed, Stopped};
 use crate::demand::DRAIN_NS;
 use crate::http1::Http1;
 use crate::output::{Brought, LoadOutput};
@@ -50,8 +50,12 @@ pub(crate) fn run_speaking<'a, P: Protocol>(
     bring_speaking(speak, spec, options, stop, progress).map(Brought::conclude)
 }
 
+/// Who is told of a share while it is made: of each second that has passed, and of what it would have brought after so many of the window.
+pub type ToldOfShare<'t> = (&'t mut dyn FnMut(&Passed), &'t mut dyn FnMut(u64, Brought));
+
 /// Makes one generator's share of a load that several make: opens its connections, and asks `begin` when all of them begin, on the engine's clock;
-/// none of it where that says nothing.
+/// none of it where that says nothing. `stopped` is told after each second of the window, of which so many have passed, what the share would have
+/// brought, had it been stopped then.
 ///
 /// # Errors
 /// As [`run`], and when that time has passed.
@@ -60,12 +64,16 @@ pub fn bring_share(
     options: RunOptions,
     stop: &AtomicBool,
     begin: &mut dyn FnMut() -> Option<u64>,
-    progress: &mut dyn FnMut(&Passed),
+    (progress, stopped): ToldOfShare<'_>,
 ) -> Result<Option<Brought>, LoadError> {
     session(Http1::new, from_ref(spec), options, stop, |session| {
         session.begin_ns = begin();
-        let made = session.begin_ns.map(|_| session.load(0, spec, (DRAIN_NS, spec.step_s()), progress));
-        Ok(made.transpose()?.map(|home| home.brought))
+        if session.begin_ns.is_none() {
+            return Ok(None);
+        }
+        let mut stopped = |told: Stopped| stopped(told.seconds, Brought::stopped(told));
+        let listener = Listener { second: progress, stopped: Some(&mut stopped) };
+        Ok(Some(session.load(0, spec, (DRAIN_NS, spec.step_s()), listener)?.brought))
     })
 }
 
@@ -77,7 +85,7 @@ fn bring_speaking<'a, P: Protocol>(
     progress: &mut dyn FnMut(&Passed),
 ) -> Result<Brought, LoadError> {
     session(speak, from_ref(spec), options, stop, |session| {
-        Ok(session.load(0, spec, (DRAIN_NS, spec.step_s()), progress)?.brought)
+        Ok(session.load(0, spec, (DRAIN_NS, spec.step_s()), Listener::of(progress))?.brought)
     })
 }
 

@@ -1,7 +1,6 @@
-//! What one thread sees in one second: the distributions that the hot path fills, and how they travel.
+//! What one thread sees in one second: the distributions that the hot path fills.
 
 use std::borrow::Cow;
-use std::sync::mpsc::{self, Receiver, Sender};
 
 use hdrhistogram::Histogram;
 pub(crate) use model::TICK_NS;
@@ -190,6 +189,7 @@ pub(crate) fn add_to(into: &mut Histogram<u64>, from: &Histogram<u64>) {
 }
 
 /// What one thread saw in one second.
+#[derive(Clone)]
 pub(crate) struct Second {
     /// Which thread's.
     pub(crate) thread: usize,
@@ -290,42 +290,6 @@ impl Second {
         if let Some(ages) = &other.unanswered {
             add_to(self.unanswered.get_or_insert_with(|| Box::new(histogram())), ages);
         }
-    }
-}
-
-/// Where full seconds go and empty ones come from.
-pub(crate) struct SecondPort {
-    /// Whose it is.
-    pub(crate) thread: usize,
-    pub(crate) full: Sender<Box<Second>>,
-    pub(crate) empty: Receiver<Box<Second>>,
-    /// Whether the thread waits for an empty one, of which there is one.
-    pub(crate) waits: bool,
-}
-
-impl SecondPort {
-    /// A thread's, with the way back for the emptied seconds.
-    pub(crate) fn new(thread: u32, full: Sender<Box<Second>>) -> (Self, Sender<Box<Second>>) {
-        let (empty, empties) = mpsc::channel();
-        (Self { thread: thread as usize, full, empty: empties, waits: false }, empty)
-    }
-
-    /// That of the only thread in virtual time, which would else be hours ahead of whoever collects.
-    pub(crate) fn in_step(felt: Felt, full: Sender<Box<Second>>) -> (Self, Sender<Box<Second>>) {
-        let (port, empty) = Self::new(0, full);
-        // The port holds the other end.
-        let _ = empty.send(Box::new(Second::new(0, felt)));
-        (Self { waits: true, ..port }, empty)
-    }
-
-    /// An empty second; none where none came back yet.
-    pub(crate) fn emptied(&self) -> Option<Box<Second>> {
-        if self.waits { self.empty.recv().ok() } else { self.empty.try_recv().ok() }
-    }
-
-    /// One to which nobody listens.
-    pub(crate) fn to_nobody() -> Self {
-        Self::new(0, mpsc::channel().0).0
     }
 }
 

@@ -10,12 +10,13 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{MonotonicClock, ThreadTimes};
-use crate::collector::{Collector, Passed, Totals};
-use crate::demand::Demand;
+use crate::collector::{Collector, Listener, Totals};
+use crate::demand::{Demand, share};
 use crate::output::Brought;
 use crate::part::Part;
+use crate::port::Port;
 use crate::protocol::Protocol;
-use crate::second::{Felt, SecondPort};
+use crate::second::Felt;
 use crate::tcp::TcpWire;
 use crate::tls::{Secure, Secured, TlsError};
 use crate::wire::Wire;
@@ -66,6 +67,13 @@ pub struct Share {
     pub first_thread: u32,
     /// How many they are.
     pub threads: u32,
+}
+
+impl Share {
+    /// How many of so many things fall on it, where the load has so many threads.
+    pub fn of(self, count: u64, threads: u32) -> u64 {
+        (self.first_thread..self.first_thread + self.threads).map(|thread| share(count, thread, threads)).sum()
+    }
 }
 
 impl RunOptions {
@@ -171,19 +179,19 @@ impl Session<'_> {
         server: usize,
         spec: &LoadSpec,
         (drain_ns, step_s): (u64, u64),
-        progress: &mut dyn FnMut(&Passed),
+        listener: Listener<'_>,
     ) -> Result<Home, LoadError> {
         let (full, seconds) = mpsc::channel();
         let mut collector = Collector::new(Felt::of(spec), step_s, self.threads.len(), self.options.histograms);
-        let (begin_ns, mut empties) = (self.begins_ns()?, Vec::new());
+        let (begin_ns, checkpoints, mut empties) = (self.begins_ns()?, listener.stopped.is_some(), Vec::new());
         for ((place, thread), to) in (0..).zip(self.options.threads(spec)).zip(&self.threads) {
-            let (port, empty) = SecondPort::new(place, full.clone());
+            let (port, empty) = Port::new(place, full.clone());
             empties.push(empty);
-            let turn = OneLoad { demand: Demand::new(spec, thread, begin_ns), drain_ns, port };
+            let turn = OneLoad { demand: Demand::new(spec, thread, begin_ns), drain_ns, port, checkpoints };
             to.orders.send(Order { server, turn }).map_err(|_| LoadError::Abandoned)?;
         }
         drop(full);
-        collector.collect(&seconds, &empties, progress);
+        collector.collect(&seconds, &empties, listener);
         let part = |thread: &Thread| thread.parts.recv().map_err(|_| LoadError::Abandoned);
         let parts = self.threads.iter().map(part).collect::<Result<Vec<Part>, LoadError>>()?;
         let totals = collector.totals();

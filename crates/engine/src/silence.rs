@@ -109,7 +109,7 @@ impl Silent {
 }
 
 /// The times between one thread's replies, those that are long.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Silences {
     pub(crate) last_reply_ns: u64,
     /// When a request was due first after the last reply that left none in flight; no later than that reply where it left

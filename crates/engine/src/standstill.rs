@@ -177,7 +177,7 @@ impl StandstillTotals {
 }
 
 /// One thread's standstills.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Standstills {
     /// Requests that were due from here on came due in a standstill, or wait behind those that did.
     from_ns: u64,

@@ -9,6 +9,7 @@ use crate::summary::{micros, quantile};
 /// Puts seconds together to steps. The warm-up is one, without quantiles; in the window each step has as many seconds as
 /// the others. Where the load's end is not known beforehand, steps are doubled when there are too many; of what was two
 /// steps the quantiles are not known.
+#[derive(Clone)]
 pub(crate) struct Steps {
     step_s: u64,
     done: Vec<Interval>,

@@ -92,8 +92,11 @@ pub trait Wire {
     /// The `index`-th edge of the last wait.
     fn ready(&self, index: usize) -> Ready;
 
-    /// What came of TLS on it since the last call; none on a plain one.
-    fn take_tls(&mut self) -> Option<TlsUse> {
+    /// What came of TLS on it since it was told to forget; none on a plain one.
+    fn tls(&self) -> Option<TlsUse> {
         None
     }
+
+    /// Begins to count anew what comes of TLS.
+    fn forget_tls(&mut self) {}
 }

@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use engine::{Brought, LoadError, MonotonicClock, RunOptions, Share, bring_share};
@@ -11,7 +12,7 @@ use support::{MS, checked, open, server, spec};
 
 fn made(spec: &LoadSpec, share: Share, begin_ns: Option<u64>) -> Result<Option<Brought>, LoadError> {
     let options = RunOptions { share: Some(share), ..RunOptions::default() };
-    bring_share(spec, options, &AtomicBool::new(false), &mut || begin_ns, &mut |_| {})
+    bring_share(spec, options, &AtomicBool::new(false), &mut || begin_ns, (&mut |_| {}, &mut |_, _| {}))
 }
 
 /// A load by three threads, of which one generator makes two and another the third.
@@ -49,4 +50,57 @@ fn a_share_that_comes_too_late_or_is_not_begun_is_not_made() {
     let late = made(&spec, share, Some(past_ns));
     assert!(matches!(late, Err(LoadError::TooLate { late_ns }) if late_ns >= 1_000 * MS), "{late:?}");
     assert!(matches!(made(&spec, share, None), Ok(None)));
+}
+
+/// What a load of 2.3 s is said to have brought after each whole second, the replies of its seconds, and what it brought.
+fn stopped(model: LoadModel, connections: u32) -> (BTreeMap<u64, Brought>, Vec<u64>, Brought) {
+    let mut spec = spec(model, connections, 2_300 * MS);
+    (spec.address, spec.threads, spec.load.warm_up_ns) = (server(), 2, 100 * MS);
+    let begin_ns = MonotonicClock.now_ns() + 300 * MS;
+    let (mut stopped, mut replies) = (BTreeMap::new(), vec![0; 3]);
+    let whole = bring_share(
+        &spec,
+        RunOptions::default(),
+        &AtomicBool::new(false),
+        &mut || Some(begin_ns),
+        (
+            &mut |passed| {
+                let second = &passed.second;
+                if second.is_measured() && !second.drain {
+                    replies[second.interval.at_s as usize] += second.interval.completed;
+                }
+            },
+            &mut |seconds, brought| assert_eq!(stopped.insert(seconds, brought), None, "told once"),
+        ),
+    );
+    (stopped, replies, whole.unwrap().unwrap())
+}
+
+#[test]
+fn after_each_second_is_told_what_the_load_would_have_brought_had_it_been_stopped() {
+    for model in [LoadModel::Closed, open(2_000.0)] {
+        let (stopped, replies, whole) = stopped(model, 5);
+        assert_eq!(stopped.keys().copied().collect::<Vec<_>>(), [1, 2], "of {model:?}");
+        let mut before = 0;
+        for (seconds, brought) in stopped {
+            let figures = checked(brought.conclude().measurement);
+            // A thread tells as soon as it has woken up, and what came in between is in it.
+            let passed_s = seconds as f64;
+            assert!((passed_s..passed_s + 0.9).contains(&figures.window_s), "{seconds}: {}", figures.window_s);
+            before += replies[seconds as usize - 1];
+            assert!(figures.in_window.completed >= before, "{seconds}: {} of {before}", figures.in_window.completed);
+            assert!(figures.interrupted && figures.generator.threads.len() == 2 && figures.connections.opened == 5);
+            let felt = figures.latency_us.felt().unwrap().count;
+            assert_eq!(
+                felt, figures.accounting.scheduled,
+                "each request that was due, with an age where it had no reply"
+            );
+            if let LoadModel::Open { rate_per_s, .. } = model {
+                let due = rate_per_s * figures.window_s;
+                assert!((figures.accounting.scheduled as f64 - due).abs() <= 2.0, "{due}: {:?}", figures.accounting);
+            }
+        }
+        let whole = checked(whole.conclude().measurement);
+        assert!(!whole.interrupted && whole.in_window.completed == replies.iter().sum::<u64>(), "{replies:?}");
+    }
 }

@@ -206,7 +206,7 @@ fn is_zero(delay_ns: &u64) -> bool {
 }
 
 /// A load with where it goes and where it runs: all that the engine needs to know.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LoadSpec {
     /// What is asked, on at least as many connections as there are threads.
     pub load: Load,

@@ -98,10 +98,10 @@ pub use html::{SitePage, index as site_index, page as html, page_of_site as html
 pub use judged::{illustrated, json, markdown, next_step, text};
 pub use launch_words::{failed_words, waiting_words};
 pub use load_csv::load_csv;
-pub use load_document::{LOAD_SCHEMA, MergedPart, Origin, asked_load, load_json};
+pub use load_document::{LOAD_SCHEMA, LostNode, MergedPart, Origin, PartOf, Partial, asked_load, load_json};
 pub use load_text::load_text;
 pub use mark_words::note_words;
-pub use merge_text::merge_text;
+pub use merge_text::{clocks_text, merge_text, partial_text};
 pub use more_blocks::too_few_blocks;
 pub use page::Style;
 pub use picture::{Picture, pictures, pictures_of_launches};

@@ -29,16 +29,64 @@ pub struct Origin<'a> {
     /// The loads that were made at the same time and are put together in it; none of a single one.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub merged: &'a [MergedPart],
+    /// Where nodes that made it were lost: of which part of it the figures are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partial: Option<&'a Partial>,
     /// What it takes to be put together with others, in base64; none where it is only shown.
     #[serde(skip)]
     pub part: Option<&'a str>,
 }
 
+/// A load that lost nodes while it was made: its figures are of the seconds in which all made their shares.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Partial {
+    /// Whole seconds of the window.
+    pub whole_seconds: u64,
+    /// Who was lost.
+    pub lost: Vec<LostNode>,
+}
+
+/// A node that was lost.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LostNode {
+    /// Its name in the run.
+    pub node: String,
+    /// What its machine is called.
+    pub host: String,
+    /// Why it counts as lost, in words.
+    pub why: String,
+}
+
+/// Who made a load that is put together with others.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum PartOf {
+    /// A process that somebody started.
+    File {
+        /// The file it was saved in.
+        file: String,
+    },
+    /// A node.
+    Node {
+        /// Its name in the run.
+        node: String,
+        /// What its machine is called.
+        host: String,
+        /// How far its clock was ahead of the one here, in seconds.
+        clock_ahead_s: f64,
+        /// How far off that may be, in microseconds.
+        clock_within_us: f64,
+        /// How far it had moved after the load, in microseconds; none where that is not known.
+        clock_moved_us: Option<f64>,
+    },
+}
+
 /// One of the loads that are put together in another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MergedPart {
-    /// The file it was saved in.
-    pub file: String,
+    /// Who made it.
+    #[serde(flatten)]
+    pub of: PartOf,
     /// What was loaded, without user and password.
     pub url: String,
     /// When it began, RFC 3339.

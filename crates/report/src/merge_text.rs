@@ -1,7 +1,7 @@
 use model::Verdict;
 
-use crate::format::{number, percent, seconds};
-use crate::load_document::MergedPart;
+use crate::format::{counted, duration_us, number, percent, seconds};
+use crate::load_document::{MergedPart, PartOf, Partial};
 use crate::page::{Page, Style, Tint};
 use crate::table;
 
@@ -11,7 +11,7 @@ const HEADER: [&str; 7] = ["merged of", "machine", "began", "connections", "requ
 pub fn merge_text(parts: &[MergedPart], style: Style) -> String {
     let row = |part: &MergedPart| {
         vec![
-            part.file.clone(),
+            name(&part.of),
             part.instrument.cpu.clone(),
             if part.begun_after_s > 0.0 { format!("+{}", seconds(part.begun_after_s)) } else { "first".to_owned() },
             part.connections.to_string(),
@@ -25,6 +25,56 @@ pub fn merge_text(parts: &[MergedPart], style: Style) -> String {
     for line in table::lines(Some(&HEADER.map(str::to_owned)), &rows, 2) {
         page.line(Tint::Plain, &line);
     }
+    page.finish()
+}
+
+/// Digits of a node's name that tell it from others of its machine.
+const DIGITS: usize = 4;
+
+fn name(of: &PartOf) -> String {
+    match of {
+        PartOf::File { file } => file.clone(),
+        PartOf::Node { node, host, .. } => format!("{host}/{}", node.get(..DIGITS).unwrap_or(node)),
+    }
+}
+
+/// What is to be known of a load that lost nodes, before its figures.
+pub fn partial_text(partial: &Partial, style: Style) -> String {
+    let mut page = Page::new(style);
+    for lost in &partial.lost {
+        let of = PartOf::Node {
+            node: lost.node.clone(),
+            host: lost.host.clone(),
+            clock_ahead_s: 0.0,
+            clock_within_us: 0.0,
+            clock_moved_us: None,
+        };
+        page.line(Tint::Bad, &format!("PARTIAL: node {} was lost: {}.", name(&of), lost.why));
+    }
+    let whole = counted(partial.whole_seconds, "second", "seconds");
+    page.line(
+        Tint::Plain,
+        &format!("The figures are of the first {whole} of the window, in which all nodes made their shares."),
+    );
+    page.finish()
+}
+
+/// How far apart nodes may have begun.
+pub fn clocks_text(parts: &[MergedPart], style: Style) -> String {
+    let within = |part: &MergedPart| match part.of {
+        PartOf::Node { clock_within_us, .. } => Some(clock_within_us),
+        PartOf::File { .. } => None,
+    };
+    let moved = |part: &MergedPart| match part.of {
+        PartOf::Node { clock_moved_us, .. } => clock_moved_us.map(f64::abs),
+        PartOf::File { .. } => None,
+    };
+    let Some(within_us) = parts.iter().filter_map(within).reduce(f64::max) else { return String::new() };
+    let moved = parts.iter().filter_map(moved).reduce(f64::max);
+    let moved =
+        moved.map_or(String::new(), |us| format!("; the clocks moved by up to {} during the load", duration_us(us)));
+    let mut page = Page::new(style);
+    page.line(Tint::Plain, &format!("All began at one instant, to within {}{moved}.", duration_us(2.0 * within_us)));
     page.finish()
 }
 

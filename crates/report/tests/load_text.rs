@@ -11,7 +11,14 @@ use support::{COLOURED, PLAIN, assert_tidy};
 
 fn origin() -> Origin<'static> {
     let instrument = Instrument { bourdon: "0.1.0".into(), cpu: "a CPU".into(), cpus: 4, kernel: "6.1".into() };
-    Origin { url: URL, started_at: "2026-11-20T10:00:00+01:00".parse().unwrap(), instrument, merged: &[], part: None }
+    Origin {
+        url: URL,
+        started_at: "2026-11-20T10:00:00+01:00".parse().unwrap(),
+        instrument,
+        merged: &[],
+        partial: None,
+        part: None,
+    }
 }
 
 /// That this response figure may be the generator's.

@@ -217,8 +217,14 @@ fn of_a_load_and_of_a_calibration() {
     let mut load = loads::closed();
     load.validity.reasons = every_reason();
     let instrument = Instrument { bourdon: "0".to_owned(), cpu: "x".to_owned(), cpus: 1, kernel: "6".to_owned() };
-    let origin =
-        Origin { url: "http://a/", started_at: jiff::Timestamp::UNIX_EPOCH, instrument, merged: &[], part: None };
+    let origin = Origin {
+        url: "http://a/",
+        started_at: jiff::Timestamp::UNIX_EPOCH,
+        instrument,
+        merged: &[],
+        partial: None,
+        part: None,
+    };
     let json = load_json(asked_load(&load.spec), &load.validity, &load.measured, &load.measured.steps, &origin);
     let told: Value = serde_json::from_str(&json).unwrap();
     let alone = serde_json::to_value(&load.validity).unwrap();

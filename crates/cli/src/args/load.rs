@@ -5,8 +5,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use model::HttpVersion;
 
-use super::RequestArgs;
 use super::values::{at_least_one, duration, file_name, positive_duration, positive_rate, share, window};
+use super::{NodesArgs, RequestArgs};
 
 /// What is printed on stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -158,6 +158,9 @@ pub(crate) struct LoadArgs {
     /// In text, footnotes too: which requests each row of latencies is about
     #[arg(short, long)]
     pub(crate) verbose: bool,
+
+    #[command(flatten, next_help_heading = "Several machines")]
+    pub(crate) nodes: NodesArgs,
 }
 
 fn http_version() -> impl TypedValueParser<Value = HttpVersion> {

@@ -4,6 +4,7 @@ mod diagnose;
 mod generator;
 mod load;
 mod merge;
+mod node;
 mod one_server;
 mod request;
 mod soak;
@@ -24,6 +25,7 @@ pub(crate) use diagnose::DiagnoseArgs;
 pub(crate) use generator::GeneratorArgs;
 pub(crate) use load::{ArrivalsArg, LoadArgs, LoadFormat};
 pub(crate) use merge::{MergeArgs, MergeFormat};
+pub(crate) use node::{LinkArgs, NodeArgs, NodesArgs};
 pub(crate) use one_server::OneServerArgs;
 pub(crate) use request::RequestArgs;
 pub(crate) use soak::SoakArgs;
@@ -59,6 +61,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Put loads together that several generators made of one server at the same time
     Merge(MergeArgs),
+    /// Wait for orders, and make shares of loads that several machines make together
+    Node(NodeArgs),
     /// Is the new one slower? Two revisions, two commands, or two recorded runs
     Compare(CompareArgs),
     /// What is wrong with this server, and what proves it?

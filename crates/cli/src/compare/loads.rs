@@ -206,7 +206,7 @@ mod tests {
         let measured = simulate(spec, server, RunOptions::default(), &mut |_| {}).unwrap().measurement;
         let validity = judge::judge_load(spec, None, 0.0, &measured);
         let (url, started_at, instrument) = ("", Timestamp::UNIX_EPOCH, Instrument::default());
-        let origin = report::Origin { url, started_at, instrument, merged: &[], part: None };
+        let origin = report::Origin { url, started_at, instrument, merged: &[], partial: None, part: None };
         let document = report::load_json(report::asked_load(spec), &validity, &measured, &measured.steps, &origin);
         (measured, document)
     }

@@ -3,13 +3,15 @@
 
 mod document;
 pub(crate) mod interval_log;
+mod nats;
 mod program;
 mod recorder;
 mod specimen;
 mod stall;
 
 pub(crate) use document::Document;
-pub(crate) use program::{Ended, bourdon, load, on_a_shell, spawn, without_a_reader};
+pub(crate) use nats::Nats;
+pub(crate) use program::{Ended, Running, bourdon, load, on_a_shell, spawn, without_a_reader};
 pub(crate) use recorder::Recorder;
 pub(crate) use specimen::{Closed, Specimen};
 pub(crate) use stall::Replay;

@@ -21,12 +21,12 @@ fn collected(
     seconds: impl IntoIterator<Item = Box<Second>>,
 ) -> (Vec<Interval>, Vec<Interval>, Distributions, [usize; 2]) {
     let (full, given) = mpsc::channel();
-    seconds.into_iter().for_each(|second| full.send(second).unwrap());
+    seconds.into_iter().for_each(|second| full.send(Told::Second(second)).unwrap());
     drop(full);
     let (empties, back): (Vec<_>, Vec<_>) = (0..2).map(|_| mpsc::channel()).unzip();
     let mut collector = Collector::new(Felt::Service, 1, 2, false);
     let mut told = Vec::new();
-    collector.collect(&given, &empties, &mut |passed| told.push(passed.second.interval));
+    collector.collect(&given, &empties, Listener::of(&mut |passed| told.push(passed.second.interval)));
     let (course, whole) = collector.end();
     let back =
         [0, 1].map(|thread: usize| back[thread].try_iter().filter(|it| it.distributions.service.is_empty()).count());

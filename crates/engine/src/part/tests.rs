@@ -6,13 +6,14 @@ use proptest::prelude::*;
 use rustix::io::Errno;
 
 use super::*;
-use crate::collector::Collector;
+use crate::collector::{Collector, Listener};
 use crate::demand::Window;
 use crate::in_flight::Moments;
 use crate::ledger::Ledger;
 use crate::outcome::Loss;
+use crate::port::Port;
 use crate::protocol::Reply;
-use crate::second::{SecondPort, histogram, record};
+use crate::second::{histogram, record};
 use crate::standstill::Waited;
 
 const MS: u64 = 1_000_000;
@@ -198,7 +199,7 @@ fn parts_of(stream: &Stream, felt: Felt, window: Window, part_of: &[usize; SLOTS
         .map(|thread| {
             let (empty, port) = mpsc::channel();
             empties.push(empty);
-            let port = SecondPort { thread, full: full.clone(), empty: port, waits: false };
+            let port = Port { thread, told: full.clone(), empty: port, waits: false };
             let mut ledger = Ledger::new(felt, false, window, 0, port);
             ledger.by_request = vec![RequestCount::default(); MIX];
             ledger
@@ -220,7 +221,7 @@ fn parts_of(stream: &Stream, felt: Felt, window: Window, part_of: &[usize; SLOTS
     };
     let mut all: Vec<Part> = ledgers.into_iter().enumerate().map(ended).collect();
     let mut collector = Collector::new(felt, 1, parts, false);
-    collector.collect(&seconds, &empties, &mut |_| {});
+    collector.collect(&seconds, &empties, Listener::of(&mut |_| {}));
     all[0].distributions.add(&collector.whole);
     all
 }

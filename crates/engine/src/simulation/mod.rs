@@ -14,14 +14,15 @@ use std::sync::{Arc, mpsc};
 use model::{Clock, LoadSpec};
 
 use crate::clock::ThreadTimes;
-use crate::collector::{Collector, Passed};
+use crate::collector::{Collector, Listener, Passed, Stopped};
 use crate::demand::{DRAIN_NS, Demand};
 use crate::http1::Http1;
 use crate::output::{Brought, LoadOutput};
+use crate::port::Port;
 use crate::protocol::Protocol;
 use crate::rotation::{SLICE_DRAIN_NS, SliceSpec, Sliced, go_round};
-use crate::second::{Felt, SecondPort};
-use crate::session::{Home, LEAD_NS, LoadError, RunOptions};
+use crate::second::Felt;
+use crate::session::{Home, LEAD_NS, LoadError, RunOptions, Share};
 use crate::tls::{Secure, Secured};
 use crate::wire::Wire;
 use crate::worker::{OneLoad, Resting, Task};
@@ -79,7 +80,24 @@ pub(crate) fn bring_simulated(
     progress: &mut dyn FnMut(&Passed),
 ) -> Result<Brought, LoadError> {
     let turns = Turns { loads: from_ref(spec), drain_ns: DRAIN_NS, rest_ns: 0 };
-    bring_turns(&turns, server, options, progress).map(first)
+    bring_turns(&turns, server, options, &mut Listener::of(progress)).map(first)
+}
+
+/// Makes one thread's share of a load, which begins after [`LEAD_NS`] of virtual time; `stopped` is told what [`crate::bring_share`] tells.
+///
+/// # Errors
+/// As [`crate::bring_share`].
+pub fn simulate_share(
+    spec: &LoadSpec,
+    thread: u32,
+    server: SimulatedServer,
+    stopped: &mut dyn FnMut(u64, Brought),
+) -> Result<Brought, LoadError> {
+    let options = RunOptions { share: Some(Share { first_thread: thread, threads: 1 }), ..RunOptions::default() };
+    let turns = Turns { loads: from_ref(spec), drain_ns: DRAIN_NS, rest_ns: 0 };
+    let mut stopped = |told: Stopped| stopped(told.seconds, Brought::stopped(told));
+    let mut listener = Listener { second: &mut |_| {}, stopped: Some(&mut stopped) };
+    bring_turns(&turns, server, options, &mut listener).map(first)
 }
 
 /// Loads that follow each other on the same connections: what each asks for differs in its time and its seed alone.
@@ -103,7 +121,7 @@ pub fn simulate_turns(
     options: RunOptions,
     progress: &mut dyn FnMut(&Passed),
 ) -> Result<Vec<LoadOutput>, LoadError> {
-    let brought = bring_turns(turns, server, options, progress)?;
+    let brought = bring_turns(turns, server, options, &mut Listener::of(progress))?;
     Ok(brought.into_iter().map(Brought::conclude).collect())
 }
 
@@ -111,11 +129,11 @@ fn bring_turns(
     turns: &Turns<'_>,
     server: SimulatedServer,
     options: RunOptions,
-    progress: &mut dyn FnMut(&Passed),
+    listener: &mut Listener<'_>,
 ) -> Result<Vec<Brought>, LoadError> {
     let (clock, language) = (VirtualClock::default(), server.language);
     let wire = wire_to(server, &turns.loads[0], &clock);
-    drive(turns, language, (wire, false), &clock, options, progress)
+    drive(turns, language, (wire, false), &clock, options, listener)
 }
 
 /// The wire to a server that is asked for this.
@@ -140,11 +158,25 @@ fn drive(
     peer: (impl Wire + Send, bool),
     clock: &VirtualClock,
     options: RunOptions,
-    progress: &mut dyn FnMut(&Passed),
+    listener: &mut Listener<'_>,
 ) -> Result<Vec<Brought>, LoadError> {
     match language {
-        Language::Http1 => drive_speaking(turns, Http1::new(&turns.loads[0], 0), peer, clock, options, progress),
-        Language::Echo => drive_speaking(turns, Echo::new(&turns.loads[0], 0), peer, clock, options, progress),
+        Language::Http1 => drive_speaking(
+            turns,
+            Http1::new(&turns.loads[0], options.threads(&turns.loads[0]).start),
+            peer,
+            clock,
+            options,
+            listener,
+        ),
+        Language::Echo => drive_speaking(
+            turns,
+            Echo::new(&turns.loads[0], options.threads(&turns.loads[0]).start),
+            peer,
+            clock,
+            options,
+            listener,
+        ),
     }
 }
 
@@ -154,18 +186,18 @@ fn drive_speaking<P: Protocol<Conversation: Send> + Send>(
     (peer, speaks_tls): (impl Wire + Send, bool),
     clock: &VirtualClock,
     options: RunOptions,
-    progress: &mut dyn FnMut(&Passed),
+    listener: &mut Listener<'_>,
 ) -> Result<Vec<Brought>, LoadError> {
     let spec = &turns.loads[0];
     let secured = spec.tls.as_ref().map(Secure::speaking::<P>).transpose()?;
     match secured {
-        None => work(turns, protocol, peer, clock, options, progress),
+        None => work(turns, protocol, peer, clock, options, listener),
         Some(secure) if speaks_tls => {
-            work(turns, protocol, Secured::new(peer, secure, spec.connections), clock, options, progress)
+            work(turns, protocol, Secured::new(peer, secure, spec.connections), clock, options, listener)
         }
         Some(secure) => {
             let behind = BehindTls::new(peer, spec.connections);
-            work(turns, protocol, Secured::new(behind, secure, spec.connections), clock, options, progress)
+            work(turns, protocol, Secured::new(behind, secure, spec.connections), clock, options, listener)
         }
     }
 }
@@ -177,15 +209,16 @@ fn work<P: Protocol<Conversation: Send> + Send>(
     wire: impl Wire + Send,
     clock: &VirtualClock,
     options: RunOptions,
-    progress: &mut dyn FnMut(&Passed),
+    listener: &mut Listener<'_>,
 ) -> Result<Vec<Brought>, LoadError> {
     let stop = AtomicBool::new(false);
-    let task = Task { spec: &turns.loads[0], thread: 0, stop: &stop, lost: &stop };
+    let thread = options.threads(&turns.loads[0]).start;
+    let task = Task { spec: &turns.loads[0], thread, stop: &stop, lost: &stop };
     let mut resting = Resting::opened(task, protocol, wire, clock.clone())?;
     let (mut all, mut begin_ns) = (Vec::new(), clock.now_ns());
     for spec in turns.loads {
         let one = One { spec, begin_ns, drain_ns: turns.drain_ns, step_s: spec.step_s(), options };
-        let (home, rested) = one.load(resting, &stop, progress)?;
+        let (home, rested) = one.load(resting, &stop, listener.again())?;
         resting = rested;
         all.push(home.brought);
         clock.advance_to(clock.now_ns() + turns.rest_ns);
@@ -209,20 +242,22 @@ impl One<'_> {
         &self,
         resting: Resting<'a, P, W, VirtualClock>,
         stop: &AtomicBool,
-        progress: &mut dyn FnMut(&Passed),
+        listener: Listener<'_>,
     ) -> Result<(Home, Resting<'a, P, W, VirtualClock>), LoadError> {
-        let One { spec, begin_ns, .. } = *self;
+        let One { spec, begin_ns, options, .. } = *self;
         let mut collector = Collector::new(Felt::of(spec), self.step_s, 1, self.options.histograms);
         let (full, seconds) = mpsc::channel();
-        let (port, empty) = SecondPort::in_step(Felt::of(spec), full);
-        let turn = OneLoad { demand: Demand::new(spec, 0, begin_ns), drain_ns: self.drain_ns, port };
+        let (port, empty) = Port::in_step(Felt::of(spec), full);
+        let (threads, checkpoints) = (options.threads(spec), listener.stopped.is_some());
+        let demand = Demand::new(spec, threads.start, begin_ns);
+        let turn = OneLoad { demand, drain_ns: self.drain_ns, port, checkpoints };
         let result = std::thread::scope(|scope| {
             let thread = scope.spawn(move || resting.serve(turn, ThreadTimes::default));
-            collector.collect(&seconds, &[empty], progress);
+            collector.collect(&seconds, &[empty], listener);
             thread.join().unwrap_or_else(|panic| resume_unwind(panic))
         });
         let (part, rested) = result?;
-        let (totals, stopped) = (collector.totals(), stop.load(Ordering::Relaxed).then_some(0..1));
+        let (totals, stopped) = (collector.totals(), stop.load(Ordering::Relaxed).then_some(threads));
         Ok((Home { begin_ns, totals, brought: Brought::new(spec, vec![part], collector, stopped) }, rested))
     }
 }
@@ -295,7 +330,7 @@ impl<'a> Round<'a> {
             let resting = seats[server].take().expect("a thread gives its connections back");
             let begin_ns = clock.now_ns() + LEAD_NS;
             let one = One { spec, begin_ns, drain_ns: SLICE_DRAIN_NS, step_s, options };
-            let (home, rested) = one.load(resting, stop, progress)?;
+            let (home, rested) = one.load(resting, stop, Listener::of(progress))?;
             seats[server] = Some(rested);
             Ok(home)
         })

@@ -4,7 +4,7 @@ use model::{Clock, LoadSpec};
 use rustix::io::Errno;
 
 use super::{Language, Turns, VirtualClock, drive, first};
-use crate::collector::Passed;
+use crate::collector::{Listener, Passed};
 use crate::demand::DRAIN_NS;
 use crate::output::LoadOutput;
 use crate::session::{LoadError, RunOptions};
@@ -216,7 +216,9 @@ pub fn follow(spec: &LoadSpec, script: Script) -> Result<(LoadOutput, u64), Load
     let (options, mut nobody) = (RunOptions::default(), |_: &Passed| {});
     let (speaks_tls, language) = (!wire.script.behind_tls, wire.script.language);
     let turns = Turns { loads: from_ref(spec), drain_ns: DRAIN_NS, rest_ns: 0 };
-    let output = drive(&turns, language, (wire, speaks_tls), &clock, options, &mut nobody).map(first)?.conclude();
+    let output = drive(&turns, language, (wire, speaks_tls), &clock, options, &mut Listener::of(&mut nobody))
+        .map(first)?
+        .conclude();
     let over_ns = clock.now_ns().saturating_sub(output.window_end_ns + DRAIN_NS);
     Ok((output, over_ns))
 }

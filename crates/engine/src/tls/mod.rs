@@ -165,7 +165,11 @@ impl<W: Wire> Wire for Secured<W> {
         self.below.ready(index)
     }
 
-    fn take_tls(&mut self) -> Option<TlsUse> {
-        Some(std::mem::take(&mut self.seen))
+    fn tls(&self) -> Option<TlsUse> {
+        Some(self.seen.clone())
+    }
+
+    fn forget_tls(&mut self) {
+        self.seen = TlsUse::default();
     }
 }

@@ -4,6 +4,7 @@ use crate::clock::ThreadTimes;
 use crate::demand::Window;
 
 /// What the thread used between the window's start and its end; the drain after it would dilute the busy share.
+#[derive(Clone)]
 pub(super) struct BusyMeter {
     thread_times: fn() -> ThreadTimes,
     start: Option<(u64, ThreadTimes)>,

@@ -4,13 +4,16 @@ use model::{Clock, NotSent};
 use rustix::io::Errno;
 
 use super::busy::BusyMeter;
+use super::connecting::ToConnect;
+use super::sending::Free;
 use super::{Resting, Worker};
 use crate::awaited::Ages;
-use crate::connection::State;
+use crate::connection::{Connections, State};
 use crate::demand::Demand;
 use crate::ledger::Ledger;
 use crate::part::Part;
 use crate::protocol::Protocol;
+use crate::second::Second;
 use crate::wire::Wire;
 
 impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
@@ -23,32 +26,54 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
             self.demand.stop(last_ns.max(earliest_end_ns));
             self.ledger.move_end(self.demand.window);
         }
-        self.charge_unsent(now_ns);
+        let owed = Owed::of(&self.connections, &self.free, &self.to_connect, self.turned_away);
+        let awaited = owed.charge((&mut self.demand, &mut self.ledger), now_ns);
         self.look_for_unasked();
-        let tls = self.wire.take_tls();
-        let awaited = self.charge_unanswered(now_ns);
+        let tls = self.wire.tls();
+        self.drop_owed();
         self.ledger.close(now_ns);
-        let completed = self.connections.iter().map(|connection| connection.completed).collect();
+        let completed = self.completed();
         let threads = vec![busy.thread_use(self.looks.longest_stall_ns)];
         self.tidy();
         let (resting, ledger, counts) = self.rest();
         (Part { awaited, counts, completed, threads, tls, ..ledger.into_part() }, resting)
     }
 
-    /// Requests whose reply never came, on connections that are of no further use; gives how long ago they were sent.
-    fn charge_unanswered(&mut self, now_ns: u64) -> Ages {
-        let mut awaited = Ages::default();
+    /// What it would have brought home had it been stopped at this moment, and had waited for no reply.
+    pub(super) fn stopped_now(&self, now_ns: u64, busy: &BusyMeter) -> (Part, Box<Second>) {
+        let (mut demand, mut ledger, mut busy) = (self.demand.clone(), self.ledger.clone(), busy.clone());
+        // What left at this very moment is in the books already.
+        demand.stop(now_ns + 1);
+        ledger.move_end(demand.window);
+        let owed = Owed::of(&self.connections, &self.free, &self.to_connect, self.turned_away);
+        let awaited = owed.charge((&mut demand, &mut ledger), now_ns);
+        busy.end(now_ns);
+        let (part, second) = ledger.closed_now(now_ns);
+        let part = Part {
+            awaited,
+            counts: self.counts,
+            completed: self.completed(),
+            threads: vec![busy.thread_use(self.looks.longest_stall_ns)],
+            tls: self.wire.tls(),
+            ..part
+        };
+        (part, second)
+    }
+
+    /// Completions inside the window, by connection slot.
+    fn completed(&self) -> Vec<u64> {
+        self.connections.iter().map(|connection| connection.completed).collect()
+    }
+
+    /// Leaves nothing wanted and nothing in flight; where something was, the connection is of no further use.
+    fn drop_owed(&mut self) {
         for slot in self.slots() {
-            if self.connections[slot].in_flight() == 0 {
-                continue;
+            self.connections[slot].reserved = None;
+            if self.connections[slot].in_flight() > 0 {
+                while self.connections.pop_oldest(slot).is_some() {}
+                self.shut(slot);
             }
-            while let Some(moments) = self.connections.pop_oldest(slot) {
-                awaited.add(now_ns.saturating_sub(moments.sent_ns));
-                self.ledger.unfinished(moments, now_ns);
-            }
-            self.shut(slot);
         }
-        awaited
     }
 
     /// Leaves no connection half open, and none that pauses: that the server refused it was told with this load.
@@ -67,7 +92,7 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
         self.to_connect.again.clear();
         self.to_connect.under_way = 0;
         // What closing them told of TLS belongs to no load.
-        self.wire.take_tls();
+        self.wire.forget_tls();
     }
 
     fn shut(&mut self, slot: u32) {
@@ -90,31 +115,57 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
             }
         }
     }
+}
+
+/// What is owed when a load ends, or would be if it ended now.
+struct Owed<'a, V> {
+    connections: &'a Connections<V>,
+    /// Since when a connection was free; `u64::MAX` where none is.
+    free_since_ns: u64,
+    /// Connections that have been opened at least once.
+    opened: u32,
+    /// Whether the last connection that failed was turned away.
+    turned_away: bool,
+}
+
+impl<'a, V: Default> Owed<'a, V> {
+    fn of(connections: &'a Connections<V>, free: &Free, to_connect: &ToConnect, turned_away: bool) -> Self {
+        let free_since_ns = if free.slots.is_empty() { u64::MAX } else { free.since_ns };
+        Self { connections, free_since_ns, opened: to_connect.unopened, turned_away }
+    }
+
+    /// Books it; gives how long ago the requests were sent that are still in flight.
+    fn charge(&self, (demand, ledger): (&mut Demand, &mut Ledger), now_ns: u64) -> Ages {
+        self.charge_unsent((demand, ledger), now_ns);
+        let mut awaited = Ages::default();
+        for moments in (0..self.connections.len() as u32).flat_map(|slot| self.connections.waiting(slot)) {
+            awaited.add(now_ns.saturating_sub(moments.sent_ns));
+            ledger.unfinished(moments, now_ns);
+        }
+        awaited
+    }
 
     /// Requests that came due and never left: those held by a connection, and those the schedule still owes.
-    fn charge_unsent(&mut self, now_ns: u64) {
-        for slot in self.slots() {
-            if let Some(reserved) = self.connections[slot].reserved.take() {
-                self.ledger.not_sent(reserved.intended_ns, 1, NotSent::WaitingAtEnd, 0, now_ns);
-            }
+    fn charge_unsent(&self, (demand, ledger): (&mut Demand, &mut Ledger), now_ns: u64) {
+        for reserved in self.connections.iter().filter_map(|connection| connection.reserved) {
+            ledger.not_sent(reserved.intended_ns, 1, NotSent::WaitingAtEnd, 0, now_ns);
         }
-        let free_since_ns = if self.free.slots.is_empty() { u64::MAX } else { self.free.since_ns };
-        let without = match self.mostly_paused() {
+        let without = match self.mostly_paused(demand.window.end_ns) {
             true if self.turned_away => NotSent::TurnedAwayAtEnd,
             true => NotSent::PausedAtEnd,
             false => NotSent::WaitingAtEnd,
         };
-        charge_owed((&mut self.demand, &mut self.ledger), free_since_ns, without, now_ns);
+        charge_owed((demand, ledger), self.free_since_ns, without, now_ns);
     }
 
     /// Whether most connections paused when the window ended, or would have but for its end.
-    fn mostly_paused(&self) -> bool {
+    fn mostly_paused(&self, window_end_ns: u64) -> bool {
         let pauses = |slot: &u32| {
             let connection = &self.connections[*slot];
             let closed = matches!(connection.state, State::Waiting | State::Closed) && !connection.queued;
-            closed && connection.since_ns < self.demand.window.end_ns
+            closed && connection.since_ns < window_end_ns
         };
-        2 * (0..self.to_connect.unopened).filter(pauses).count() > self.connections.len()
+        2 * (0..self.opened).filter(pauses).count() > self.connections.len()
     }
 }
 

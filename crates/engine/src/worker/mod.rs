@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::{Clock, Extent, LoadSpec};
+use model::{Clock, Extent, LoadSpec, NS_PER_S};
 use rustix::io::Errno;
 
 use busy::BusyMeter;
@@ -31,6 +31,7 @@ use crate::connection::Connections;
 use crate::demand::{Demand, share};
 use crate::ledger::Ledger;
 use crate::part::{Counts, Part};
+use crate::port::{Checkpoint, Told};
 use crate::protocol::Protocol;
 use crate::standstill::LONGEST_WAIT_NS;
 use crate::wire::Wire;
@@ -82,6 +83,8 @@ pub(crate) struct Worker<'a, P: Protocol, W, C> {
     looks: Looks,
     counts: Counts,
     last_failed_ns: u64,
+    /// When it next tells what it would have brought home; never where that is `u64::MAX`.
+    checkpoint_ns: u64,
     /// Whether the last connection that failed was turned away, and not lost or kept back by this machine.
     turned_away: bool,
 }
@@ -96,6 +99,9 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
             let now_ns = self.clock.now_ns();
             self.look(now_ns);
             busy.look(now_ns, self.demand.window);
+            if now_ns >= self.checkpoint_ns {
+                self.tell_checkpoint(now_ns, &busy);
+            }
             if self.task.stopped() || self.nobody_listens(now_ns) {
                 self.end_window(now_ns);
             }
@@ -112,6 +118,23 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
             self.looks.at_ns = now_ns + timeout_ns;
             self.handle(edges);
         }
+    }
+
+    /// Tells what it would have brought home, had it been stopped now.
+    #[cold]
+    fn tell_checkpoint(&mut self, now_ns: u64, busy: &BusyMeter) {
+        let window = self.demand.window;
+        let seconds = now_ns.saturating_sub(window.start_ns) / NS_PER_S;
+        self.checkpoint_ns = window.start_ns + (seconds + 1) * NS_PER_S;
+        if now_ns >= window.end_ns {
+            self.checkpoint_ns = u64::MAX;
+            return;
+        }
+        // The second that has passed goes before it.
+        self.ledger.tick(now_ns);
+        let (part, second) = self.stopped_now(now_ns, busy);
+        let part = Box::new(part);
+        self.ledger.tell(|thread| Told::Checkpoint(Checkpoint { thread, seconds, part, second }));
     }
 
     /// Whether every attempt to connect was refused up to the end of the warm-up: the window would be no different. An
@@ -218,7 +241,7 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
             until(self.timeouts.next_look_ns);
         }
         let drained_ns = window.end_ns.saturating_add(self.drain_ns);
-        for edge_ns in [window.start_ns, self.demand.earliest_end_ns, window.end_ns, drained_ns] {
+        for edge_ns in [window.start_ns, self.demand.earliest_end_ns, window.end_ns, drained_ns, self.checkpoint_ns] {
             if edge_ns > now_ns {
                 until(edge_ns);
             }

@@ -15,8 +15,8 @@ use crate::connection::{Connections, State};
 use crate::demand::Demand;
 use crate::ledger::Ledger;
 use crate::part::{Counts, Part};
+use crate::port::Port;
 use crate::protocol::Protocol;
-use crate::second::SecondPort;
 use crate::standstill::LONGEST_WAIT_NS;
 use crate::wire::Wire;
 
@@ -30,7 +30,9 @@ pub(crate) struct OneLoad {
     /// Longest time its end waits for replies still in flight.
     pub(crate) drain_ns: u64,
     /// Where its seconds go.
-    pub(crate) port: SecondPort,
+    pub(crate) port: Port,
+    /// Whether it tells after each second of the window what it would have brought home.
+    pub(crate) checkpoints: bool,
 }
 
 /// A thread that wants nothing. Its connections stay open.
@@ -79,7 +81,7 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Resting<'a, P, W, C> {
     /// # Errors
     /// When the kernel cannot wait.
     pub(crate) fn serve(mut self, turn: OneLoad, thread_times: fn() -> ThreadTimes) -> Result<(Part, Self), Errno> {
-        let OneLoad { demand, drain_ns, port } = turn;
+        let OneLoad { demand, drain_ns, port, checkpoints } = turn;
         let (start_ns, window) = (demand.start_ns, demand.window);
         let (mut ledger, counts) = self.opened.take().unwrap_or_else(|| {
             let kept = self.connections.iter().filter(|connection| connection.state == State::Open).count() as u64;
@@ -90,7 +92,9 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Resting<'a, P, W, C> {
         if requests > 1 {
             ledger.by_request = vec![RequestCount::default(); requests];
         }
-        self.work((ledger, counts), demand, start_ns, drain_ns).run(thread_times)
+        let checkpoint_ns = if checkpoints { window.start_ns + NS_PER_S } else { u64::MAX };
+        let worker = self.work((ledger, counts), demand, start_ns, drain_ns);
+        Worker { checkpoint_ns, ..worker }.run(thread_times)
     }
 
     fn work(
@@ -117,6 +121,7 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Resting<'a, P, W, C> {
             looks: Looks::new(now_ns),
             counts,
             last_failed_ns: now_ns,
+            checkpoint_ns: u64::MAX,
             turned_away: false,
         }
     }

@@ -11,7 +11,8 @@ use super::charge_owed;
 use crate::demand::Demand;
 use crate::ledger::Ledger;
 use crate::part::Part;
-use crate::second::{Felt, SecondPort};
+use crate::port::Port;
+use crate::second::Felt;
 
 const MS: u64 = 1_000_000;
 
@@ -59,7 +60,7 @@ fn books(spec: &LoadSpec, standstills: &[(u64, u64)], now_ns: u64, charge: impl 
     let (_empty, empty) = mpsc::channel();
     let mut demand = Demand::new(spec, spec.threads - 1, 17);
     let mut ledger =
-        Ledger::new(Felt::Response, false, demand.window, 17, SecondPort { thread: 0, full, empty, waits: false });
+        Ledger::new(Felt::Response, false, demand.window, 17, Port { thread: 0, told: full, empty, waits: false });
     let mut from_ns = 17;
     for (after_ns, length_ns) in standstills {
         from_ns += after_ns;

@@ -1,0 +1,64 @@
+//! How machines that make a load together find and trust each other.
+
+use std::path::Path;
+
+use nodes::{Key, NatsError, Place, Unheeded};
+
+use crate::args::LinkArgs;
+use crate::bounded;
+use crate::exit::Failure;
+
+/// How a key is made.
+const MAKE_KEY: &str = "openssl rand -hex 32 > key";
+
+/// Where messages go through.
+pub(crate) fn place(url: &str, link: &LinkArgs) -> Result<Place, Failure> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if link.pool.is_empty() || !link.pool.chars().all(is_word) {
+        return Err(Failure::usage(format!("--pool {}: a name has letters, digits, - and _", link.pool)));
+    }
+    let (credentials, ca) = (link.nats_creds.clone(), link.nats_ca.clone());
+    Ok(Place { url: url.to_owned(), credentials, ca, pool: link.pool.clone() })
+}
+
+/// What all of them know.
+pub(crate) fn key(link: &LinkArgs) -> Result<Key, Failure> {
+    let Some(file) = &link.key else {
+        return Err(Failure::usage(format!(
+            "--key is missing: the file of a secret that all machines have ({MAKE_KEY}, then copy it)"
+        )));
+    };
+    read(file)
+}
+
+fn read(file: &Path) -> Result<Key, Failure> {
+    let shown = file.display();
+    let secret = bounded::read_text(file)
+        .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}; make one with {MAKE_KEY}")))?;
+    Key::new(secret.as_bytes()).map_err(|why| Failure::usage(format!("{shown}: {why}; make one with {MAKE_KEY}")))
+}
+
+/// Cause and cure where messages cannot be exchanged.
+pub(crate) fn unlinked(error: &NatsError) -> Failure {
+    let cure = match error {
+        NatsError::Connect { .. } => "; is nats-server running there, and do user, password and certificates fit?",
+        NatsError::JetStream { .. } => "; start it with JetStream (nats-server -js), and let this user make streams",
+        NatsError::Gone(_) | NatsError::Own(_) => "",
+    };
+    Failure::unreachable(format!("{error}{cure}"))
+}
+
+/// Why a message was not heeded.
+pub(crate) fn unheeded(why: Unheeded, from: Option<&str>) -> String {
+    let from = from.map_or(String::new(), |from| format!(" of {from}"));
+    let why = match why {
+        Unheeded::TooLarge => "it is larger than any",
+        Unheeded::Unsigned => "it is not signed with this key",
+        Unheeded::Unknown => "it is of another version, or not a message of bourdon",
+        Unheeded::OtherRun => "it is of another run, or for somebody else",
+        Unheeded::Repeated => "it came before",
+        Unheeded::Unexpected => "nobody is expected who is called so, or to say that",
+        Unheeded::Contradiction => "it contradicts what was said before of the same second",
+    };
+    format!("ignored a message{from}: {why}")
+}

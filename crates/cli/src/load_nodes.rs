@@ -1,0 +1,254 @@
+//! `bourdon load --nodes`: a load that nodes make together, put together here.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use ::report::format::{counted, duration_us};
+use ::report::{LostNode, MergedPart, Origin, PartOf, Partial};
+use engine::Brought;
+use jiff::Timestamp;
+use model::{GeneratorLimits, Interval, LoadSpec, Measurement, NS_PER_S, Validity, Verdict};
+use nodes::{Asked, Command, Contribution, Ended, Lost, Made, News, Unmade, WhyLost, command};
+
+use crate::args::{LoadArgs, LoadFormat};
+use crate::calibrate;
+use crate::exit::{Exit, Failure};
+use crate::interrupt::flag_on_interrupt;
+use crate::link::{key, place, unheeded, unlinked};
+use crate::load_files;
+use crate::load_seconds::{Progress, Seconds};
+use crate::node::refused;
+use crate::output::{say, style, write_out};
+use crate::saved_load;
+
+/// Different messages that are not heeded before no more of them are said.
+const MOST_SAID: usize = 50;
+
+/// `bourdon load --nodes URL`. `spec` is the load of all together, but with the threads of one; `shown` what is loaded, as it may be shown.
+pub(crate) fn run(args: &LoadArgs, nodes: &str, spec: &LoadSpec, shown: &str) -> Result<Exit, Failure> {
+    refuse_what_nodes_have(args)?;
+    load_files::prepare(args.output.as_deref(), None)?;
+    let (place, key) = (place(nodes, &args.nodes.link)?, key(&args.nodes.link)?);
+    let stop = flag_on_interrupt()?;
+    let began = saved_load::now();
+    let asked = Asked {
+        spec: spec.clone(),
+        nodes: args.nodes.workers,
+        gather_ns: args.nodes.gather,
+        bourdon: calibrate::instrument().bourdon,
+    };
+    let (progress, mut seconds) = (Progress::new(spec), Seconds::of(spec));
+    let (mut unheeded_said, wanted) = (BTreeSet::new(), args.nodes.workers);
+    let ended = command(Command { place, key, asked }, &stop, &mut |news| match news {
+        News::Second(second) => {
+            seconds.add_one(second);
+            progress.show(&second);
+        }
+        News::Unheeded(why, from) => {
+            let line = unheeded(why, from.as_deref());
+            if unheeded_said.len() < MOST_SAID && unheeded_said.insert(line.clone()) {
+                progress.say(&line);
+            }
+        }
+        news => line(&news, wanted).into_iter().for_each(|line| progress.say(&line)),
+    });
+    progress.finish();
+    match ended.map_err(|error| unlinked(&error))? {
+        Ended::Made(made) => tell(args, &made, (spec, shown), &seconds.end(), began),
+        Ended::Unmade(why) => Err(unmade(&why)),
+    }
+}
+
+/// Saves and prints what nodes made; `began` is one moment on both clocks.
+fn tell(
+    args: &LoadArgs,
+    made: &Made,
+    (spec, shown): (&LoadSpec, &str),
+    seconds: &[Interval],
+    began: (Timestamp, u64),
+) -> Result<Exit, Failure> {
+    let whole = together(made)?;
+    let part = saved_load::encoded(whole.clone(), began);
+    let threads = made.shares.iter().map(|share| share.brought.threads() as u32).sum();
+    let spec = spec.clone().with(|spec| spec.threads = threads);
+    let limits = limits(made);
+    let begun_at = began.0 + Duration::from_nanos(made.begin_ns.saturating_sub(began.1));
+    let of_node = |share: &Contribution| merged(share, (&spec, shown), limits, (begun_at, made.begin_ns));
+    let merged: Vec<MergedPart> = made.shares.iter().map(of_node).collect();
+    let partial = partial(made);
+    let measured = whole.conclude().measurement;
+    let validity = judge::judge_load(&spec, limits, args.allow_failures, &measured);
+    let origin = Origin {
+        url: shown,
+        started_at: begun_at,
+        instrument: calibrate::instrument(),
+        merged: &merged,
+        partial: partial.as_ref(),
+        part: None,
+    };
+    let document =
+        |origin: &Origin<'_>| ::report::load_json(::report::asked_load(&spec), &validity, &measured, seconds, origin);
+    if let Some(file) = &args.output {
+        load_files::save(file, &document(&Origin { part: Some(&part), ..origin.clone() }))?;
+    }
+    let text = match args.format {
+        LoadFormat::Json => document(&origin),
+        LoadFormat::Csv => ::report::load_csv(seconds),
+        LoadFormat::Text => {
+            let style = ::report::Style { verbose: args.verbose, ..style() };
+            let partial =
+                partial.as_ref().map_or(String::new(), |partial| ::report::partial_text(partial, style) + "\n");
+            let load = ::report::load_text(&spec, &validity, &measured, seconds, shown, style);
+            let nodes = ::report::merge_text(&merged, style) + &::report::clocks_text(&merged, style);
+            partial + &load + "\n" + &nodes
+        }
+        LoadFormat::None => String::new(),
+    };
+    write_out(&text)?;
+    args.output.iter().for_each(|file| say(format!("saved in {}", file.display())));
+    Ok(exit(&validity, &measured, partial.is_some()))
+}
+
+fn exit(validity: &Validity, measured: &Measurement, is_partial: bool) -> Exit {
+    if is_partial {
+        Exit::Void
+    } else if measured.interrupted {
+        Exit::Interrupted
+    } else if !measured.connections.any() {
+        Exit::Unreachable
+    } else {
+        Exit::of_answer(validity.failing.bad, validity.verdict == Verdict::Void)
+    }
+}
+
+/// Refuses what belongs to each node, or is made of the seconds of one process.
+fn refuse_what_nodes_have(args: &LoadArgs) -> Result<(), Failure> {
+    if !args.source.is_empty() {
+        return Err(Failure::usage("--source is each node's own: give it to bourdon node"));
+    }
+    if args.histogram_log.is_some() {
+        return Err(Failure::usage(
+            "--histogram-log is of one process; with --nodes leave it out (-o keeps the whole distributions)",
+        ));
+    }
+    Ok(())
+}
+
+/// What all brought as one load.
+fn together(made: &Made) -> Result<Brought, Failure> {
+    let mut shares = made.shares.iter().map(|share| share.brought.clone());
+    let first = shares.next();
+    let whole = shares.try_fold(first, |whole, share| whole?.beside(share).map(Some)).flatten();
+    whole.ok_or_else(|| {
+        Failure::unreachable("the shares of the nodes are not of one load; is one of them another bourdon?")
+    })
+}
+
+fn merged(
+    share: &Contribution,
+    (spec, url): (&LoadSpec, &str),
+    limits: Option<GeneratorLimits>,
+    (began_at, began_ns): (Timestamp, u64),
+) -> MergedPart {
+    let measured = share.brought.clone().conclude().measurement;
+    let validity = judge::judge_load(spec, limits, 1.0, &measured);
+    let seconds = |ns: i64| ns as f64 / NS_PER_S as f64;
+    let window_began_ns = began_ns + spec.warm_up_ns;
+    MergedPart {
+        of: PartOf::Node {
+            node: share.name.clone(),
+            host: share.presence.host.clone(),
+            clock_ahead_s: seconds(share.offset.ahead_ns),
+            clock_within_us: share.offset.within_ns as f64 / 1e3,
+            clock_moved_us: share.offset_at_end.map(|at_end| (at_end.ahead_ns - share.offset.ahead_ns) as f64 / 1e3),
+        },
+        url: url.to_owned(),
+        started_at: began_at,
+        instrument: share.presence.instrument.clone(),
+        begun_after_s: seconds(share.brought.window_ns().0.saturating_sub(window_began_ns) as i64),
+        connections: measured.connections.opened.min(u64::from(spec.connections)) as u32,
+        requests_per_s: measured.requests_per_s(),
+        busiest_thread: measured.generator.busiest_thread(),
+        neediest_thread: measured.generator.neediest_thread(),
+        verdict: validity.verdict,
+    }
+}
+
+/// What is known of the generators, where all are like this one.
+fn limits(made: &Made) -> Option<GeneratorLimits> {
+    let here = calibrate::instrument();
+    made.shares.iter().all(|share| share.presence.instrument == here).then(calibrate::stored_limits).flatten()
+}
+
+fn partial(made: &Made) -> Option<Partial> {
+    let lost = |lost: &Lost| LostNode { node: lost.name.clone(), host: lost.host.clone(), why: why_lost(&lost.why) };
+    made.whole_seconds.map(|whole_seconds| Partial { whole_seconds, lost: made.lost.iter().map(lost).collect() })
+}
+
+fn why_lost(why: &WhyLost) -> String {
+    match why {
+        WhyLost::Silent(for_s) => format!("nothing was heard of it for {for_s:.1} s"),
+        WhyLost::Said(why) => format!("it said: {why}"),
+        WhyLost::Unsound => "what it brought is not its share of this load".to_owned(),
+    }
+}
+
+/// What is said of it while it goes on.
+fn line(news: &News, wanted: Option<u32>) -> Option<String> {
+    match news {
+        News::Came { host, of } => {
+            let of_all = wanted.map_or(String::new(), |wanted| format!(" of {wanted}"));
+            Some(format!("node {of}{of_all}: {host}"))
+        }
+        News::Ready => Some("all connections are open; comparing clocks".to_owned()),
+        News::Begins { within_ns, in_ns } => Some(format!(
+            "all begin in {}, at one instant to within {}",
+            duration_us(*in_ns as f64 / 1e3),
+            duration_us(2.0 * *within_ns as f64 / 1e3)
+        )),
+        News::Lost(lost) => Some(format!("node {} is lost: {}; the load ends", lost.host, why_lost(&lost.why))),
+        News::Ordered | News::Second(_) | News::Unheeded(..) => None,
+    }
+}
+
+fn unmade(why: &Unmade) -> Failure {
+    match why {
+        Unmade::TooFew { came, wanted, waited_s } => {
+            let came_of = |wanted: &u32| format!("{} of {wanted} nodes came", came.len());
+            let came_of = wanted.as_ref().map_or("no node came".to_owned(), came_of);
+            let named = if came.is_empty() { String::new() } else { format!(" ({})", came.join(", ")) };
+            Failure::unreachable(format!(
+                "{came_of} in {waited_s:.0} s{named}; start bourdon node with the same --pool and --key, or wait longer (--gather)"
+            ))
+        }
+        Unmade::TooManyThreads { threads } => {
+            let threads = counted(*threads, "thread", "threads");
+            Failure::usage(format!(
+                "the nodes have {threads} together, more than connections; use more connections (-c)"
+            ))
+        }
+        Unmade::TooLarge => Failure::usage("the request is too large to be ordered in a message (1 MiB)"),
+        Unmade::Refused { host, why } => {
+            Failure::unreachable(format!("node {host} refused its share: {}", refused(why)))
+        }
+        Unmade::NotReady(hosts) => {
+            Failure::unreachable(format!("not ready after 30 s: {}; nothing was loaded", hosts.join(", ")))
+        }
+        Unmade::NoTime(host) => {
+            Failure::unreachable(format!("node {host} does not say what time it is; nothing was loaded"))
+        }
+        Unmade::NotBegun(hosts) => Failure::unreachable(format!(
+            "did not begin with the others: {}; the load was ended at once",
+            hosts.join(", ")
+        )),
+        Unmade::Lost(lost) => {
+            let named: Vec<String> =
+                lost.iter().map(|lost| format!("{} ({})", lost.host, why_lost(&lost.why))).collect();
+            Failure::unreachable(format!(
+                "nodes were lost before a whole second had passed: {}; there is nothing to save",
+                named.join(", ")
+            ))
+        }
+        Unmade::Stopped => Failure::interrupted("interrupted before the load began"),
+    }
+}

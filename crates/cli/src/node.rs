@@ -1,0 +1,102 @@
+//! `bourdon node`: makes shares of loads that somebody else commands.
+
+use std::collections::BTreeSet;
+
+use model::NS_PER_S;
+use nodes::{Allowed, NodeNews, Presence, Refusal, Serve, serve};
+use report::format::counted;
+use rustix::process::{Resource, getrlimit};
+use rustix::system::uname;
+
+use crate::args::NodeArgs;
+use crate::calibrate;
+use crate::exit::{Exit, Failure};
+use crate::interrupt::flag_on_interrupt;
+use crate::link::{key, place, unheeded, unlinked};
+use crate::open_files::raise_files;
+use crate::output::say;
+
+/// Longest time by which a clock may be ahead, in seconds: what starts with this machine has room to be behind.
+const MOST_AHEAD_S: f64 = 1e6;
+
+/// Different messages that are not heeded before no more of them are said.
+const MOST_SAID: usize = 50;
+
+/// `bourdon node`.
+pub(crate) fn run(args: &NodeArgs) -> Result<Exit, Failure> {
+    let (place, key) = (place(&args.nats, &args.link)?, key(&args.link)?);
+    if args.clock_ahead.is_nan() || args.clock_ahead.abs() > MOST_AHEAD_S {
+        return Err(Failure::usage("--clock-ahead is a number of seconds"));
+    }
+    raise_files()?;
+    let stop = flag_on_interrupt()?;
+    let allowed = if args.allow.is_empty() { Allowed::own().to_vec() } else { args.allow.clone() };
+    let may: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+    say(format!("waits for orders in pool {}; it may load {}", args.link.pool, may.join(", ")));
+    let node = Serve {
+        place,
+        key,
+        own: presence(),
+        allowed,
+        sources: args.source.clone(),
+        ahead_ns: (args.clock_ahead * NS_PER_S as f64) as i64,
+        once: args.once,
+    };
+    let mut said = BTreeSet::new();
+    serve(node, &stop, &mut |news| {
+        let line = line(&news);
+        let is_new = !matches!(news, NodeNews::Unheeded(..)) || said.len() < MOST_SAID && said.insert(line.clone());
+        if is_new {
+            say(line);
+        }
+    })
+    .map_err(|error| unlinked(&error))?;
+    Ok(Exit::Good)
+}
+
+/// What this node is.
+fn presence() -> Presence {
+    Presence {
+        host: uname().nodename().to_string_lossy().into_owned(),
+        instrument: calibrate::instrument(),
+        open_files: getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX),
+    }
+}
+
+fn line(news: &NodeNews) -> String {
+    match news {
+        NodeNews::Ordered { run, address, threads, connections } => {
+            let threads = counted(u64::from(*threads), "thread", "threads");
+            let connections = counted(*connections, "connection", "connections");
+            format!("run {run}: {connections} to {address}, {threads}")
+        }
+        NodeNews::Refused(why) => format!("refused a share: {}", refused(why)),
+        NodeNews::Began => "begins".to_owned(),
+        NodeNews::Delivered => "delivered what it measured".to_owned(),
+        NodeNews::Free => "free".to_owned(),
+        NodeNews::Deserted => "nothing was heard of whoever commands it for 10 s: the load is ended".to_owned(),
+        NodeNews::Failed(why) => format!("made nothing: {why}"),
+        NodeNews::Unheeded(why, from) => unheeded(*why, from.as_deref()),
+    }
+}
+
+/// Why a node does not make its share, with the cure.
+pub(crate) fn refused(why: &Refusal) -> String {
+    match why {
+        Refusal::Version { bourdon } => {
+            format!(
+                "it is bourdon {bourdon}, and this one is {}; run one version everywhere",
+                env!("CARGO_PKG_VERSION")
+            )
+        }
+        Refusal::Address { allowed } => {
+            format!("it may load {allowed} only; start it with --allow ADDRESS")
+        }
+        Refusal::OpenFiles { needed, most } => {
+            format!(
+                "its share takes {needed} open files, and it may have {most}; raise the limit there (ulimit -Hn), or use more nodes"
+            )
+        }
+        Refusal::Absurd => "there is no such load".to_owned(),
+    }
+}

@@ -1,0 +1,79 @@
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use super::wait_until;
+
+/// A server of messages on a free port, with all that it keeps in a folder of its own. It ends with its owner.
+pub(crate) struct Nats {
+    running: Child,
+    folder: tempfile::TempDir,
+    port: u16,
+}
+
+/// Where `scale/setup.sh` puts it; none where there is no Go to build it with.
+fn program() -> Option<PathBuf> {
+    let debug = Path::new(env!("CARGO_BIN_EXE_bourdon")).parent()?;
+    let program = debug.parent()?.join("tools/nats-server");
+    let has_go = || Command::new("go").arg("version").output().is_ok_and(|output| output.status.success());
+    if !program.exists() && !has_go() {
+        println!("NOT TESTED: there is no nats-server, and no Go to build it with");
+        return None;
+    }
+    assert!(program.exists(), "{} is missing: run sh scale/setup.sh", program.display());
+    Some(program)
+}
+
+impl Nats {
+    /// None where it cannot be had, which has been said.
+    pub(crate) fn start() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let (running, port) = launch(&program()?, &folder, 0);
+        Some(Self { running, folder, port })
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    /// Kills it and starts it again on the same port, with what it had kept on disk, after `while_away`.
+    pub(crate) fn restart(&mut self, while_away: impl FnOnce()) {
+        self.end();
+        while_away();
+        (self.running, _) = launch(&program().unwrap(), &self.folder, self.port);
+    }
+
+    fn end(&mut self) {
+        let _ = self.running.kill();
+        let _ = self.running.wait();
+    }
+}
+
+impl Drop for Nats {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Starts it on a port, 0 for any; gives the one that it has once it takes connections.
+fn launch(program: &Path, folder: &tempfile::TempDir, port: u16) -> (Child, u16) {
+    let mut command = Command::new(program);
+    let wanted = if port == 0 { "-1".to_owned() } else { port.to_string() };
+    command.args(["-a", "127.0.0.1", "-p", &wanted, "-js", "-sd"]).arg(folder.path());
+    let mut running = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(running.stderr.take().unwrap()).lines();
+    let mut port = None;
+    for line in lines.by_ref() {
+        let line = line.unwrap();
+        let listens = line.split_once("Listening for client connections on 127.0.0.1:");
+        port = listens.and_then(|(_, port)| port.trim().parse().ok()).or(port);
+        if line.contains("Server is ready") {
+            break;
+        }
+    }
+    // It goes on to write, and would be held up if nobody read.
+    std::thread::spawn(move || lines.for_each(drop));
+    let port = port.unwrap_or_else(|| panic!("it did not say where it listens"));
+    wait_until("it takes connections", || std::net::TcpStream::connect(("127.0.0.1", port)).ok());
+    (running, port)
+}

@@ -1,0 +1,71 @@
+//! How the clocks of nodes stand, and when all begin.
+
+use model::NS_PER_S;
+
+use super::{Coordinator, Phase};
+use crate::message::Body;
+use crate::outcome::{Ended, News, Unmade};
+
+/// Exchanges of the time with each node, before the load and after it.
+const EXCHANGES: [usize; 2] = [32, 8];
+
+/// How long an answer to what time it is may take before it is asked again, and how often it is asked.
+const TIME_NS: u64 = NS_PER_S / 2;
+const TIMES_ASKED: u32 = 6;
+
+/// How far ahead the begin is, and how much further for each node.
+const LEAD_NS: u64 = 300_000_000;
+const LEAD_OF_NODE_NS: u64 = 1_000_000;
+
+impl Coordinator {
+    pub(super) fn ask_time(&mut self, now_ns: u64, round: usize, member: usize) {
+        self.phase = Phase::Timing { round, member, asked_ns: now_ns, times: 1 };
+        self.say(member, Body::TimeAsked { sent_ns: now_ns });
+    }
+
+    /// Asks the next question, or the next member, or does what comes after all of them.
+    pub(super) fn ask_next(&mut self, now_ns: u64, round: usize, member: usize) {
+        if self.members[member].exchanges[round].len() < EXCHANGES[round] {
+            self.ask_time(now_ns, round, member);
+        } else if member + 1 < self.members.len() {
+            self.ask_time(now_ns, round, member + 1);
+        } else if round == 0 {
+            self.begin(now_ns);
+        } else {
+            self.made(None, Vec::new());
+        }
+    }
+
+    pub(super) fn ask_again(&mut self, now_ns: u64) {
+        let Phase::Timing { round, member, asked_ns, times } = self.phase else { return };
+        if !self.is_connected || now_ns.saturating_sub(asked_ns) < TIME_NS {
+            return;
+        }
+        if times < TIMES_ASKED {
+            self.ask_time(now_ns, round, member);
+            self.phase = Phase::Timing { round, member, asked_ns: now_ns, times: times + 1 };
+        } else if round == 0 {
+            let host = self.members[member].presence.host.clone();
+            self.end(Ended::Unmade(Unmade::NoTime(host)));
+        } else {
+            // All is there that it brought; how its clock stands by now is not known.
+            self.made(None, Vec::new());
+        }
+    }
+
+    fn begin(&mut self, now_ns: u64) {
+        let offsets: Vec<_> = self.members.iter().map(|member| member.offsets()[0]).collect();
+        let at_ns = now_ns + LEAD_NS + LEAD_OF_NODE_NS * self.members.len() as u64;
+        for (at, offset) in offsets.iter().enumerate() {
+            let Some(offset) = offset else {
+                let host = self.members[at].presence.host.clone();
+                return self.end(Ended::Unmade(Unmade::NoTime(host)));
+            };
+            self.members[at].heard_ns = now_ns;
+            self.say(at, Body::Begin { at_ns: at_ns.saturating_add_signed(offset.ahead_ns) });
+        }
+        let within_ns = offsets.iter().flatten().map(|offset| offset.within_ns).max().unwrap_or(0);
+        (self.phase, self.begin_ns) = (Phase::Begun { at_ns }, at_ns);
+        self.tell(News::Begins { within_ns, in_ns: at_ns - now_ns });
+    }
+}

@@ -1,0 +1,137 @@
+//! Messages over NATS: what is said now goes as it is, at most once; what was brought is kept by the server (JetStream) until it was seen.
+
+mod command;
+mod serve;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use async_nats::{Client, ConnectOptions, Event, Subject};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+pub use command::{Command, command};
+pub use serve::{Serve, serve};
+
+use crate::message::Address;
+
+/// How long the first attempt to reach a server may take.
+const CONNECTING: Duration = Duration::from_secs(5);
+
+/// How often the server is asked whether it is there, so that a connection that is dead is known to be.
+const PING_EVERY: Duration = Duration::from_secs(2);
+
+/// How often state machines are told that time has passed.
+const TICK: Duration = Duration::from_millis(20);
+
+/// Where messages go through.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// URL of a server, or of several, separated by commas.
+    pub url: String,
+    /// File of credentials, where it takes those.
+    pub credentials: Option<PathBuf>,
+    /// PEM file of certificates to trust instead of this machine's.
+    pub ca: Option<PathBuf>,
+    /// What the nodes are called together: commands reach those of one name.
+    pub pool: String,
+}
+
+/// Messages cannot be exchanged.
+#[derive(Debug, thiserror::Error)]
+pub enum NatsError {
+    /// No server is reached, or it does not let us in.
+    #[error("cannot reach {url}: {why}")]
+    Connect {
+        /// Where.
+        url: String,
+        /// Why.
+        why: String,
+    },
+    /// It does not keep results.
+    #[error("{url} does not keep results: {why}")]
+    JetStream {
+        /// Where.
+        url: String,
+        /// Why.
+        why: String,
+    },
+    /// The connection is gone for good.
+    #[error("the connection to {0} is gone")]
+    Gone(String),
+    /// This machine cannot.
+    #[error("messages cannot be exchanged: {0}")]
+    Own(#[from] std::io::Error),
+}
+
+impl Place {
+    /// Connects; what comes out tells whether messages come and go, each time that changes.
+    async fn connect(&self) -> Result<(Client, UnboundedReceiver<bool>), NatsError> {
+        let (changed, changes) = unbounded_channel();
+        let told = move |event| {
+            let is_up = match event {
+                Event::Connected => Some(true),
+                Event::Disconnected | Event::Closed => Some(false),
+                _ => None,
+            };
+            is_up.into_iter().for_each(|is_up| _ = changed.send(is_up));
+            async {}
+        };
+        let mut options = ConnectOptions::new()
+            .name("bourdon")
+            .ping_interval(PING_EVERY)
+            .connection_timeout(CONNECTING)
+            .event_callback(told);
+        if let Some(file) = &self.credentials {
+            options = options.credentials_file(file).await.map_err(|error| self.unreached(&error))?;
+        }
+        if let Some(file) = &self.ca {
+            options = options.add_root_certificates(file.clone()).require_tls(true);
+        }
+        let servers: Vec<&str> = self.url.split(',').collect();
+        let client = options.connect(servers).await.map_err(|error| self.unreached(&error))?;
+        Ok((client, changes))
+    }
+
+    fn unreached(&self, error: &dyn std::fmt::Display) -> NatsError {
+        NatsError::Connect { url: self.shown(), why: error.to_string() }
+    }
+
+    /// The URL without what is secret in it.
+    fn shown(&self) -> String {
+        let shown = |url: &str| match (url.split_once("://"), url.rsplit_once('@')) {
+            (Some((scheme, _)), Some((_, host))) => [scheme, "://", host].concat(),
+            (None, Some((_, host))) => host.to_owned(),
+            _ => url.to_owned(),
+        };
+        self.url.split(',').map(shown).collect::<Vec<_>>().join(",")
+    }
+
+    fn subject(&self, address: &Address) -> Subject {
+        let pool = &self.pool;
+        match address {
+            Address::Nodes => format!("bourdon.{pool}.nodes"),
+            Address::Node(session) => format!("bourdon.{pool}.node.{session}"),
+            Address::Run(run) => format!("bourdon.{pool}.run.{run}"),
+            Address::Results { run, .. } => format!("bourdon.{pool}.results.{run}"),
+        }
+        .into()
+    }
+}
+
+/// A runtime for messages alone: load has threads of its own.
+fn runtime() -> Result<tokio::runtime::Runtime, NatsError> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_not_shown() {
+        let place =
+            |url: &str| Place { url: url.to_owned(), credentials: None, ca: None, pool: "x".to_owned() }.shown();
+        assert_eq!(place("nats://me:secret@host:4222,tls://b"), "nats://host:4222,tls://b");
+        assert_eq!(place("token@host"), "host");
+    }
+}

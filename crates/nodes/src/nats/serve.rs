@@ -1,0 +1,271 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::{self, Context};
+use async_nats::{Client, Subject, Subscriber};
+use engine::{MonotonicClock, RunOptions};
+use futures_util::StreamExt;
+use model::Clock;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::watch;
+
+use super::{NatsError, Place, TICK, runtime};
+use crate::allowed::Allowed;
+use crate::key::{Key, fresh_name};
+use crate::message::{Address, Order, Presence};
+use crate::node::{Making, Node, NodeDoes, NodeNews};
+
+/// How long a result may take to be acknowledged before it is sent again.
+const ACKNOWLEDGED: Duration = Duration::from_secs(3);
+
+/// How long it is sent again and again: whoever wants it is gone by then.
+const DELIVERED: Duration = Duration::from_secs(120);
+
+/// How long the last words may take.
+const PARTING: Duration = Duration::from_secs(2);
+
+/// A node to be.
+pub struct Serve {
+    /// Where messages go through.
+    pub place: Place,
+    /// What all that take part know.
+    pub key: Key,
+    /// What it is.
+    pub own: Presence,
+    /// Which servers it may load.
+    pub allowed: Vec<Allowed>,
+    /// Addresses that its connections come from.
+    pub sources: Vec<std::net::IpAddr>,
+    /// By how much its clock is ahead of the machine's, in nanoseconds: to see what that does.
+    pub ahead_ns: i64,
+    /// Whether it ends after its first load.
+    pub once: bool,
+}
+
+/// A node's clock, which may stand elsewhere than the machine's.
+#[derive(Clone, Copy)]
+struct NodeClock {
+    ahead_ns: i64,
+}
+
+impl Clock for NodeClock {
+    fn now_ns(&self) -> u64 {
+        MonotonicClock.now_ns().saturating_add_signed(self.ahead_ns)
+    }
+}
+
+/// Waits for orders and makes shares of loads, until `stop` is set.
+///
+/// # Errors
+/// When messages cannot be exchanged.
+pub fn serve(serve: Serve, stop: &AtomicBool, told: &mut dyn FnMut(NodeNews)) -> Result<(), NatsError> {
+    let runtime = runtime()?;
+    let ended = runtime.block_on(run(serve, stop, told));
+    runtime.shutdown_timeout(PARTING);
+    ended
+}
+
+/// The share that is being made.
+struct Under {
+    begin: Option<Sender<u64>>,
+    stop: Arc<AtomicBool>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Under {
+    fn end(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // Who waits for its begin waits no longer.
+        self.begin = None;
+    }
+}
+
+impl Drop for Under {
+    fn drop(&mut self) {
+        self.end();
+        self.thread.take().into_iter().for_each(|thread| _ = thread.join());
+    }
+}
+
+/// What a node works with.
+struct Runner<'t> {
+    client: Client,
+    place: Place,
+    clock: NodeClock,
+    sources: Vec<std::net::IpAddr>,
+    under: Option<Under>,
+    makings: UnboundedSender<Making>,
+    kept: UnboundedSender<(Subject, String, Vec<u8>)>,
+    /// What the node is called: what was brought under another name nobody waits for.
+    session: watch::Sender<String>,
+    told: &'t mut dyn FnMut(NodeNews),
+    is_freed: bool,
+}
+
+async fn run(serve: Serve, stop: &AtomicBool, told: &mut dyn FnMut(NodeNews)) -> Result<(), NatsError> {
+    let Serve { place, key, own, allowed, sources, ahead_ns, once } = serve;
+    let clock = NodeClock { ahead_ns };
+    let (client, mut changes) = place.connect().await?;
+    let gone = || NatsError::Gone(place.shown());
+    let mut node = Node::new(key, own, allowed, fresh_name);
+    let mut calls = client.subscribe(place.subject(&Address::Nodes)).await.map_err(|_| gone())?;
+    let mut said = own_subject(&client, &place, node.session()).await?;
+    let ((makings, mut made), (kept, to_keep), (delivered, mut deliveries)) =
+        (unbounded_channel(), unbounded_channel(), unbounded_channel());
+    let (session, sessions) = watch::channel(node.session().to_owned());
+    tokio::spawn(deliver(jetstream::new(client.clone()), to_keep, sessions, delivered));
+    let mut runner = Runner {
+        client: client.clone(),
+        place,
+        clock,
+        sources,
+        under: None,
+        makings,
+        kept,
+        session,
+        told,
+        is_freed: false,
+    };
+    let mut ticks = tokio::time::interval(TICK);
+    while !(stop.load(Ordering::Relaxed) || once && runner.is_freed) {
+        let does = tokio::select! {
+            message = said.next() => match message {
+                Some(message) => node.heard(clock.now_ns(), &message.payload),
+                None => return Err(NatsError::Gone(runner.place.shown())),
+            },
+            message = calls.next() => match message {
+                Some(message) => node.heard(clock.now_ns(), &message.payload),
+                None => return Err(NatsError::Gone(runner.place.shown())),
+            },
+            Some(making) = made.recv() => node.made(clock.now_ns(), making),
+            Some(()) = deliveries.recv() => vec![NodeDoes::Tell(NodeNews::Delivered)],
+            Some(is_up) = changes.recv() => {
+                node.connected(clock.now_ns(), is_up);
+                Vec::new()
+            }
+            _ = ticks.tick() => node.tick(clock.now_ns()),
+        };
+        if let Some(session) = runner.carry_out(does).await {
+            said = own_subject(&client, &runner.place, &session).await?;
+        }
+    }
+    // Whoever commands it need not wait to notice that it is gone.
+    let does = node.made(clock.now_ns(), Making::Failed("the node was ended".to_owned()));
+    runner.carry_out(does).await;
+    let _ = tokio::time::timeout(PARTING, client.flush()).await;
+    Ok(())
+}
+
+async fn own_subject(client: &Client, place: &Place, session: &str) -> Result<Subscriber, NatsError> {
+    let subject = place.subject(&Address::Node(session.to_owned()));
+    client.subscribe(subject).await.map_err(|_| NatsError::Gone(place.shown()))
+}
+
+impl Runner<'_> {
+    /// Gives what the node is called from now on, where that changes.
+    async fn carry_out(&mut self, does: Vec<NodeDoes>) -> Option<String> {
+        let mut renewed = None;
+        for does in does {
+            match does {
+                NodeDoes::Send(Address::Results { run, id }, bytes) => {
+                    let subject = self.place.subject(&Address::Results { run, id: String::new() });
+                    _ = self.kept.send((subject, id, bytes));
+                }
+                NodeDoes::Send(to, bytes) => _ = self.client.publish(self.place.subject(&to), bytes.into()).await,
+                NodeDoes::Make(order) => self.under = Some(self.make(*order)),
+                NodeDoes::Begin(at_ns) => {
+                    let begin = self.under.as_mut().and_then(|under| under.begin.take());
+                    let at_ns = at_ns.saturating_add_signed(-self.clock.ahead_ns);
+                    begin.into_iter().for_each(|begin| _ = begin.send(at_ns));
+                }
+                NodeDoes::Stop => self.under.iter_mut().for_each(Under::end),
+                NodeDoes::Renew(session) => {
+                    self.under = None;
+                    self.is_freed = true;
+                    self.session.send_replace(session.clone());
+                    renewed = Some(session);
+                }
+                NodeDoes::Tell(news) => (self.told)(news),
+            }
+        }
+        renewed
+    }
+
+    /// Opens the connections of a share on threads of their own.
+    fn make(&self, order: Order) -> Under {
+        let (begin, begins) = channel();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (makings, stopped, ahead_ns) = (self.makings.clone(), Arc::clone(&stop), self.clock.ahead_ns);
+        let Order { spec, share, .. } = order;
+        let spec = spec.with(|spec| {
+            spec.sources.clone_from(&self.sources);
+            spec.cpus.clear();
+        });
+        let body = move || {
+            let tell = |making| _ = makings.send(making);
+            let made = engine::bring_share(
+                &spec,
+                RunOptions { share: Some(share), ..RunOptions::default() },
+                &stopped,
+                &mut || {
+                    tell(Making::Ready);
+                    begins.recv().ok()
+                },
+                (
+                    &mut |passed| {
+                        if !passed.second.drain {
+                            tell(Making::Second(passed.second.interval));
+                        }
+                    },
+                    &mut |seconds, brought| tell(Making::Checkpoint(seconds, brought.moved(ahead_ns).to_bytes())),
+                ),
+            );
+            match made {
+                Ok(Some(brought)) => tell(Making::Home(brought.moved(ahead_ns).to_bytes())),
+                // It was ended before it began, by whoever commands it.
+                Ok(None) => {}
+                Err(error) => tell(Making::Failed(error.to_string())),
+            }
+        };
+        let thread = std::thread::Builder::new().name("share".to_owned()).spawn(body);
+        if let Err(error) = &thread {
+            _ = self.makings.send(Making::Failed(error.to_string()));
+        }
+        Under { begin: Some(begin), stop, thread: thread.ok() }
+    }
+}
+
+/// Sends what was brought until the server has said that it keeps it, one after the other.
+async fn deliver(
+    context: Context,
+    mut to_keep: UnboundedReceiver<(Subject, String, Vec<u8>)>,
+    sessions: watch::Receiver<String>,
+    delivered: UnboundedSender<()>,
+) {
+    while let Some((subject, id, bytes)) = to_keep.recv().await {
+        let message = PublishMessage::build().payload(bytes.into()).message_id(&id);
+        let is_wanted = || id.contains(&*sessions.borrow());
+        let again = async {
+            while is_wanted() {
+                let sent = async {
+                    let acknowledged = context.send_publish(subject.clone(), message.clone()).await.ok()?;
+                    acknowledged.await.ok()
+                };
+                match tokio::time::timeout(ACKNOWLEDGED, sent).await {
+                    Ok(Some(_)) => return true,
+                    // At once where it is refused, which it is until the server is back.
+                    Ok(None) => tokio::time::sleep(TICK).await,
+                    Err(_) => {}
+                }
+            }
+            false
+        };
+        let is_kept = tokio::time::timeout(DELIVERED, again).await.unwrap_or(false);
+        if is_kept && id.contains("/end/") {
+            _ = delivered.send(());
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What nodes tell of the seconds of a load while it runs.
+
+use std::collections::BTreeMap;
+
+use model::Interval;
+
+/// How many seconds nodes may be apart before one that has told nothing is no longer waited for.
+const SECONDS_APART: i64 = 2;
+
+/// Most seconds that are waited for: nodes of which nothing is known to be wrong wait for a few.
+const MOST: usize = 64;
+
+/// Seconds of which not all nodes have told.
+#[derive(Default)]
+pub(crate) struct Seconds(BTreeMap<i64, (usize, Interval)>);
+
+impl Seconds {
+    /// Takes a second of one of so many nodes; gives those of which nothing more is waited for.
+    pub(crate) fn take(&mut self, second: Interval, nodes: usize) -> Vec<Interval> {
+        if !second.at_s.is_finite() {
+            return Vec::new();
+        }
+        let index = second.at_s.floor() as i64;
+        let (told, sum) = self.0.entry(index).or_insert((0, Interval { at_s: second.at_s, ..Interval::default() }));
+        *told += 1;
+        add(sum, &second);
+        let is_whole = *told >= nodes;
+        let due = |at: i64| if is_whole { at <= index } else { at < index.saturating_sub(SECONDS_APART) };
+        if self.0.len() > MOST {
+            self.0.pop_first();
+        }
+        let due: Vec<i64> = self.0.keys().copied().filter(|at| due(*at)).collect();
+        due.into_iter().filter_map(|at| self.0.remove(&at)).map(|(_, sum)| sum).collect()
+    }
+}
+
+/// Counts add up, and so does the largest; quantiles of several nodes are not known.
+fn add(sum: &mut Interval, more: &Interval) {
+    sum.length_s = sum.length_s.max(more.length_s);
+    let counts = |it: &Interval| [it.completed, it.ok, it.sent, it.failed];
+    let added = counts(sum).into_iter().zip(counts(more)).map(|(sum, more)| sum.saturating_add(more));
+    let added: Vec<u64> = added.collect();
+    (sum.completed, sum.ok, sum.sent, sum.failed) = (added[0], added[1], added[2], added[3]);
+    sum.max_us = sum.max_us.into_iter().chain(more.max_us).reduce(f64::max);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn second(at_s: f64, completed: u64) -> Interval {
+        Interval { at_s, length_s: 1.0, completed, max_us: Some(completed as f64), ..Interval::default() }
+    }
+
+    #[test]
+    fn a_second_is_told_when_all_nodes_have_or_one_is_far_behind() {
+        let mut seconds = Seconds::default();
+        let mut take = |at_s, completed| {
+            seconds
+                .take(second(at_s, completed), 2)
+                .iter()
+                .map(|it| (it.at_s, it.completed, it.max_us))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(take(-1.0, 1), []);
+        assert_eq!(take(-1.0, 2), [(-1.0, 3, Some(2.0))]);
+        assert_eq!([take(0.0, 5), take(1.0, 6), take(2.0, 7)], [[], [], []]);
+        assert_eq!(take(3.0, 8), [(0.0, 5, Some(5.0))]);
+        assert_eq!(take(f64::NAN, 1), []);
+    }
+}

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Starts `bourdon node` on each host over ssh and ends them when this ends. Each host has bourdon on its PATH; the key is sent along and kept in
+# memory there. For example:
+#   sh deploy/ssh/start.sh key nats://10.0.0.1 10.0.0.7:8080 host1 host2 host3
+set -eu
+
+if [ $# -lt 4 ]; then
+    echo "usage: $0 KEY-FILE NATS-URL ALLOWED-ADDRESS HOST..." >&2
+    exit 2
+fi
+key=$1 nats=$2 allow=$3
+shift 3
+ssh=${SSH:-ssh}
+started=
+
+end() {
+    # Each ssh ends what it started: its stdin is the node's life.
+    for pid in $started; do kill "$pid" 2>/dev/null || :; done
+    wait
+}
+trap 'end; exit 130' INT TERM HUP
+trap end EXIT
+
+for host in "$@"; do
+    # The first line is the key; when stdin ends, so does the node.
+    { cat "$key"; echo; cat /dev/tty 2>/dev/null || sleep 1000000; } |
+        $ssh "$host" 'read -r secret; dir=$(mktemp -d /dev/shm/bourdon.XXXXXX); chmod 700 "$dir"; printf %s "$secret" > "$dir/key"
+            bourdon node --nats '"'$nats'"' --key "$dir/key" --allow '"'$allow'"' & node=$!
+            trap "kill $node 2>/dev/null; rm -rf $dir" EXIT
+            (cat > /dev/null; kill "$node" 2>/dev/null) & wait "$node"' &
+    started="$started $!"
+done
+wait
