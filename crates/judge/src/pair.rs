@@ -5,14 +5,14 @@ mod busy;
 
 use std::collections::BTreeMap;
 
-use model::{Arm, Cell, ComparedCell, ComparisonVerdict, Metric, Scale, Unit, Withheld};
+use model::{Arm, Cell, ComparedCell, Metric, Scale};
 
 use crate::cells;
 use crate::guard::{self, Doubt, End, noise};
 use crate::launch::Launch;
 use crate::records::Records;
-use crate::statistics::{Interval, LogRatio, mean, p_of_equal_shares, paired, share_difference, unpaired};
-use crate::thresholds::{ALLOWED_FAILURES, CONFIDENCE, LEAST_MEMORY_BYTES};
+use crate::statistics::{Interval, LogRatio, p_of_equal_shares, paired, share_difference, unpaired};
+use crate::thresholds::{ALLOWED_FAILURES, CONFIDENCE};
 
 /// Two cells that are held against each other.
 #[derive(Clone, Copy)]
@@ -116,15 +116,6 @@ impl Pair<'_> {
         }
         [self.old, self.new]
             .map(|(records, cell)| both.iter().filter_map(|block| records.value(cell, *block, metric)).collect())
-    }
-
-    /// Whether they are said to differ by so little memory that one server does, too.
-    pub(crate) fn differs_by_little(&self, metric: Metric, verdict: ComparisonVerdict) -> Option<Withheld> {
-        let is_said = matches!(verdict, ComparisonVerdict::Faster | ComparisonVerdict::Slower);
-        let [old, new] = self.compared(metric).map(|values| mean(&values));
-        let apart = old.zip(new).map(|(old, new)| (new - old).abs());
-        let is_little = apart.is_some_and(|apart| apart < LEAST_MEMORY_BYTES);
-        (is_said && metric.unit() == Unit::Bytes && is_little).then_some(Withheld::LittleMemory)
     }
 
     /// How many blocks a change rests on: those in which both have a value. Of launches that do not belong together, the fewer.

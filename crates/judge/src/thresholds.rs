@@ -46,7 +46,7 @@ pub const NEAR_US: f64 = 5_000.0;
 /// Replies that some connection has had when others had none: so many come to one by chance only where nobody has to wait for a turn.
 pub(crate) const HELD_REPLIES: u64 = 5;
 
-/// Bytes of memory by which two targets must differ: means of six launches of one Go server of 12.7 MiB were 200 and 270 KiB apart in two of
+/// Bytes of memory by which one server may differ from itself between two sessions: means of six launches of one Go server of 12.7 MiB were 200 and 270 KiB apart in two of
 /// eight sessions, where their scatter made 90 KiB likely (28 November 2026).
 pub(crate) const LEAST_MEMORY_BYTES: f64 = 512.0 * 1024.0;
 

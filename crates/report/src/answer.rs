@@ -163,7 +163,7 @@ pub(crate) fn why_withheld(why: Withheld) -> Option<&'static str> {
         Withheld::Pauses => "a server may put off work until the load pauses",
         Withheld::BetweenLooks => "a server's memory may have peaked between two samples",
         Withheld::AnotherTime => "the machine may have changed as much between the two",
-        Withheld::LittleMemory => "a server differs from itself by so little memory",
+        Withheld::LittleMemory => "a server's memory can differ by as much from one session to the next",
         Withheld::Unwaited => "CPU that processes of a server used may be missing",
         Withheld::Spill => "a server used CPU during other targets' slices",
         Withheld::Lateness => "much of a latency may be the generator's own",

@@ -67,7 +67,9 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         Withheld::Pauses => pauses(who),
         Withheld::BetweenLooks => between_looks(who),
         Withheld::SharedMemory => shared_memory(who, share),
-        Withheld::LittleMemory => "two runs of one server can differ by less than 512 KiB, too".to_owned(),
+        Withheld::LittleMemory => {
+            "one server's memory can differ by up to 512 KiB from one session to the next".to_owned()
+        }
         Withheld::Unwaited => unwaited(who),
         Withheld::Unbounded => {
             "the machine was busy, and there is no limit to how much that can change this figure".to_owned()

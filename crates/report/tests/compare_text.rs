@@ -51,7 +51,7 @@ fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
         let said = said(&analysis);
         assert!(
             said.contains(&format!(
-                "but the generator may have been the limit of the new one; 1 the same, 1 inconclusive. What would settle it: \
+                "but the generator may have been the limit of the new one; 2 inconclusive. What would settle it: \
                  {cure}."
             )),
             "{said}"
@@ -61,7 +61,7 @@ fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
     let warming = said(&held_back(Withheld::Warming));
     assert!(
         warming.contains(
-            "but the new one was still getting faster; 1 the same, 1 inconclusive. What would settle it: a longer warm-up (--warm-up 5s)."
+            "but the new one was still getting faster; 2 inconclusive. What would settle it: a longer warm-up (--warm-up 5s)."
         ),
         "{warming}"
     );
@@ -69,7 +69,7 @@ fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
     long.cells.iter_mut().for_each(|of| of.cell.remarks.warm_up_to_try_s = 1000.0);
     assert!(said(&long).contains("(--warm-up 1000s)"), "as it can be typed: {}", said(&long));
     let silent = said(&held_back(Withheld::Silent));
-    let reason = "but the new one served nothing inside a window, or stopped answering in one; 1 the same";
+    let reason = "but the new one served nothing inside a window, or stopped answering in one; 2 inconclusive";
     assert!(silent.contains(reason) && !silent.contains("failed"), "{silent}");
     // One that is shown comes first, and what is open keeps its cure.
     let row = &mut analysis.rows[1];
@@ -148,7 +148,7 @@ fn what_became_of_the_gates_is_in_the_first_sentence() {
         let gate = analysis.gates[0].clone();
         analysis.gates = verdicts.iter().map(|verdict| GateResult { verdict: *verdict, ..gate.clone() }).collect();
         let text = said(&analysis);
-        text.split("1 inconclusive").nth(1).unwrap().split(" Worse").next().unwrap().to_owned()
+        text.split("2 inconclusive").nth(1).unwrap().split(" Worse").next().unwrap().to_owned()
     };
     use GateVerdict::{Broken, Held, Undecided};
     for (gates, said) in [

@@ -100,26 +100,42 @@ impl Revisions {
         Ok((Some(revisions), plan))
     }
 
-    /// Refuses commands that name a program of the repository by where it lies: it is the same for every revision.
+    /// Refuses commands that name what they launch by where it lies: it is the same for every revision.
     pub(super) fn refuse_what_is_of_neither(&self, args: &CompareArgs) -> Result<(), Failure> {
-        let is_of_neither = |word: &&str| {
-            let path = Path::new(word);
-            path.starts_with(&self.repository) && lab::is_program(path)
+        let is_of_repository = |word: &str| {
+            let (named, found) = (Path::new(word), Path::new(word).canonicalize());
+            named.starts_with(&self.repository) || found.is_ok_and(|path| path.starts_with(&self.repository))
         };
-        // What runs a file of each may be one for both: the interpreter of a virtual environment.
-        let is_of_each = |word: &str| {
-            !Path::new(word).is_absolute() && self.all.iter().all(|revision| revision.folder.join(word).is_file())
-        };
-        for command in args.run.iter().chain(&args.build) {
-            let Some(word) = command.split_whitespace().find(is_of_neither) else { continue };
-            if !command.split_whitespace().any(is_of_each) {
+        let launched = args.run.iter().map(|command| (command, true));
+        for (command, is_launched) in launched.chain(args.build.iter().map(|command| (command, false))) {
+            let words = words(command);
+            let is_of_neither = |word: &&String| {
+                let path = Path::new(word.as_str());
+                path.is_absolute() && lab::is_program(path) && (is_launched || is_of_repository(word))
+            };
+            let Some(word) = words.iter().find(is_of_neither) else { continue };
+            if !words.iter().any(|word| self.is_of_each(word, !args.build.is_empty())) {
                 return Err(Failure::usage(format!(
-                    "{word} is one program, whichever revision is launched; write it as it lies in the folder of each (./server)"
+                    "{word} is one program, whichever revision is launched; write what is of each revision as it lies in its folder \
+                     (./server), and what only runs it by its name (python3)"
                 )));
             }
-            say(format!("note: both revisions run the same {word}"));
+            if is_of_repository(word) {
+                say(format!("note: both revisions run the same {word}"));
+            }
         }
         Ok(())
+    }
+
+    /// Whether each revision has a program or a folder of its own there, or may be about to build one: what runs it may be one for both, such as the
+    /// interpreter of a virtual environment.
+    fn is_of_each(&self, word: &str, is_built: bool) -> bool {
+        let is_place = !word.starts_with('-') && !word.contains('$') && word.contains(['/', '.']);
+        let is_own = |revision: &Revision| {
+            let path = revision.folder.join(word);
+            path.is_dir() || lab::is_program(&path) || is_built && is_place && !path.exists()
+        };
+        Path::new(word).is_relative() && self.all.iter().all(is_own)
     }
 
     /// The repository, where one of them is its working tree and that is not what it was any more.
@@ -180,6 +196,12 @@ impl Drop for Revisions {
             remove(&self.repository, folder.path());
         }
     }
+}
+
+/// The words of a command, and of a command within it (`sh -c '...'`).
+fn words(command: &str) -> Vec<String> {
+    let words = shlex::split(command).unwrap_or_else(|| vec![command.to_owned()]);
+    words.iter().flat_map(|word| word.split_whitespace()).map(str::to_owned).collect()
 }
 
 /// The files that a name stands for, seen from `here`.

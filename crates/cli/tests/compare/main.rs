@@ -162,6 +162,16 @@ fn a_program_of_the_repository_that_is_named_by_where_it_lies_is_of_no_revision(
     let command = format!("sh {}/serve.sh $BOURDON", app.display());
     let arguments = ["compare", "--run", &command, "--rev", "main", "--rev", "slow"];
     lab.bourdon_in(&app, &arguments).exits(2).says(&["is one program, whichever revision is launched"]);
+    // By another way to the same place, from within a shell, beside a file that launches nothing, and wherever it lies.
+    let around = lab.path().join("around");
+    std::os::unix::fs::symlink(&app, &around).unwrap();
+    let elsewhere = lab.path().join("server");
+    std::fs::copy("/bin/sh", &elsewhere).unwrap();
+    let (inside, elsewhere) = (format!("{}/serve.sh", around.display()), elsewhere.display());
+    for command in [format!("sh {inside}"), format!("sh -c '{inside} $BOURDON'"), format!("{elsewhere} README")] {
+        let arguments = ["compare", "--run", &command, "--rev", "main", "--rev", "slow"];
+        lab.bourdon_in(&app, &arguments).exits(2).says(&["is one program, whichever revision is launched"]);
+    }
     // What runs a file of each may be one for both; the gate ends it before anything is measured.
     std::fs::create_dir(app.join(".venv")).unwrap();
     std::os::unix::fs::symlink("/bin/sh", app.join(".venv/sh")).unwrap();

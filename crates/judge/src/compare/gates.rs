@@ -88,10 +88,7 @@ fn withheld(gate: &Gate, pair: &Pair<'_>, seen: GateVerdict) -> Option<Withheld>
         side(gate, pair, pair.within(gate.metric, (LaunchSelection::All, doubts), pair.confidence()))
     };
     let stands = |found: Option<LogRatio>| side(gate, pair, found) == seen;
-    let is_broken = seen == GateVerdict::Broken;
-    let by_little = || pair.differs_by_little(gate.metric, says).filter(|_| is_broken);
-    by_little()
-        .or_else(|| doubt([pair.new, pair.old], gate.metric, seen, judge))
+    doubt([pair.new, pair.old], gate.metric, seen, judge)
         .or_else(|| pair.noise(gate.metric, (says, limit(gate)), pair.confidence(), stands))
 }
 

@@ -166,7 +166,7 @@ impl Pair<'_> {
         };
         let judge = |doubts: &[Doubt]| adjusted(self.within(metric, (LaunchSelection::All, doubts), self.confidence()));
         let doubted = || doubt([self.new, self.old], metric, verdict, judge);
-        self.differs_by_little(metric, verdict).or_else(doubted).or_else(|| {
+        doubted().or_else(|| {
             let stands = |within: Option<LogRatio>| adjusted(within) == verdict;
             self.noise(metric, (verdict, 0.0), self.confidence(), stands)
         })

@@ -74,11 +74,7 @@ impl Family<'_> {
         let noise = || held.noise(metric, (verdict, 0.0), confidence, |within| adjusted(within) == verdict);
         let withheld = match verdict {
             ComparisonVerdict::Inconclusive => None,
-            _ => held
-                .incomparable(metric)
-                .or_else(|| held.differs_by_little(metric, verdict))
-                .or_else(|| doubt([a, b], metric, verdict, judge))
-                .or_else(noise),
+            _ => held.incomparable(metric).or_else(|| doubt([a, b], metric, verdict, judge)).or_else(noise),
         };
         match withheld {
             Some(_) => Comparison { verdict: ComparisonVerdict::Inconclusive, withheld, seen: Some(verdict), ..found },

@@ -118,12 +118,12 @@ mod tests {
 
     #[test]
     fn two_servers_do_not_differ_by_as_little_memory_as_one_does_from_itself() {
-        let found = |more: u64| {
+        let found = |bytes: u64, more: u64| {
             let (session, environment) = (session(), Environment::default());
             let (plan, mut trials) = (session.plan(), session.records());
             for (at, trial) in (0..).zip(&mut trials) {
                 let seen = trial.observation.as_mut().unwrap();
-                seen.peak_memory_bytes = 4_000_000 + 1_000 * (at % 3) + more * trial.cell as u64;
+                seen.peak_memory_bytes = bytes + 1_000 * (at % 3) + more * trial.cell as u64;
                 seen.peak_at_most_bytes = Some(seen.peak_memory_bytes);
             }
             let gates = parse_gates("peak_memory<+2%").unwrap();
@@ -134,10 +134,12 @@ mod tests {
             ((row.verdict, row.withheld, row.seen), comparison(&all).withheld, gate)
         };
         let little = Some(Withheld::LittleMemory);
-        assert_eq!(found(1_000), ((Same, None, None), None, (GateVerdict::Held, None)));
         let open = (GateVerdict::Undecided, little);
-        assert_eq!(found(400_000), ((Inconclusive, little, Some(Slower)), little, open), "a tenth");
-        assert_eq!(found(600_000), ((Slower, None, None), None, (GateVerdict::Broken, None)));
+        const SMALL: u64 = 4_000_000;
+        assert_eq!(found(SMALL, 1_000), ((Inconclusive, little, Some(Same)), little, open), "nor are they the same");
+        assert_eq!(found(SMALL, 400_000), ((Inconclusive, little, Some(Slower)), little, open), "a tenth");
+        assert_eq!(found(SMALL, 900_000), ((Slower, None, None), None, (GateVerdict::Broken, None)));
+        assert_eq!(found(50 * SMALL, 1_000), ((Same, None, None), None, (GateVerdict::Held, None)));
     }
 
     #[test]

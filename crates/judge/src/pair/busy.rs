@@ -1,13 +1,13 @@
 //! Whether the machine alone could have made what two cells show of each other.
 
-use model::{Arm, ComparisonVerdict, Metric, Scale, Withheld};
+use model::{Arm, ComparisonVerdict, Metric, Scale, Unit, Withheld};
 
 use super::{Drawn, Evened, LaunchSelection, Pair, Reading};
 use crate::guard::{End, MARKS, noise};
 use crate::launch::Launch;
 use crate::records::Records;
 use crate::statistics::{Interval, LogRatio, mean};
-use crate::thresholds::{CONSISTENT_BLOCKS, UNEVEN};
+use crate::thresholds::{CONSISTENT_BLOCKS, LEAST_MEMORY_BYTES, UNEVEN};
 
 impl Pair<'_> {
     /// Whether a busy machine changes the metric.
@@ -34,7 +34,7 @@ impl Pair<'_> {
         let differed = || {
             let (by, why) = self.machine_differs(metric)?;
             let holds_at = |by: f64| holds(self.shifted(metric, (LaunchSelection::All, &MARKS, by), confidence));
-            (!holds_at(by) || !holds_at(-by)).then_some(why)
+            (by.is_infinite() || !holds_at(by) || !holds_at(-by)).then_some(why)
         };
         match verdict {
             ComparisonVerdict::Inconclusive => None,
@@ -89,18 +89,26 @@ impl Pair<'_> {
         }
     }
 
-    /// By how much, as a logarithm, the machine alone may have changed a ratio, however many launches there are, and why; none where it cannot
-    /// have.
+    /// By how much, as a logarithm, something other than the servers may have changed a ratio, however many launches there are, and why; infinity
+    /// where that has no bound, none where nothing can have.
     pub(crate) fn machine_differs(&self, metric: Metric) -> Option<(f64, Withheld)> {
         let drift = self.drift_of(metric).map(|by| (by, Withheld::AnotherTime));
-        drift.or_else(|| Some((self.uneven(metric)?, Withheld::Uneven)))
+        let uneven = || Some((self.uneven(metric)?, Withheld::Uneven));
+        drift.or_else(uneven).or_else(|| Some((self.between_sessions(metric)?, Withheld::LittleMemory)))
     }
 
-    /// By how much, as a logarithm, what others used through all slices may have cost one of the two more than the other: as much as it may have
-    /// cost one, for it costs a server that waits little and one that fills its CPU all of it. None where that is hardly anything, and of two
-    /// revisions of one server, which it hits alike.
+    /// By how much, as a logarithm, one server's memory may differ from itself between two sessions, which scatter further than launches within one.
+    fn between_sessions(&self, metric: Metric) -> Option<f64> {
+        let [old, new] = self.compared(metric).map(|values| mean(&values));
+        let least = old?.min(new?);
+        (metric.unit() == Unit::Bytes && least > 0.0).then(|| (LEAST_MEMORY_BYTES / least).ln_1p())
+    }
+
+    /// By how much, as a logarithm, what others used all the time may have cost one of the two more than the other: as much as it may have
+    /// cost one, for it costs a server that waits little and one that fills its CPU all of it; infinity where a queue makes any loss of it. None
+    /// where that is hardly anything, and of two revisions of one server, which it hits alike.
     fn uneven(&self, metric: Metric) -> Option<f64> {
-        let falls_on_one = !self.alike && self.paired && self.went_round() && self.suffers(metric);
+        let falls_on_one = !self.alike && self.paired && self.suffers(metric);
         if metric.scale() != Scale::Ratio || !falls_on_one || metric.is_before_load() || noise::goes_both_ways(metric) {
             return None;
         }
@@ -108,7 +116,8 @@ impl Pair<'_> {
             let quiet = records.valid(cell).filter(|launch| !launch.is_disturbed(metric));
             quiet.filter_map(|launch| noise::could_be_off(launch, metric)).collect::<Vec<f64>>()
         };
-        mean(&[of(self.old), of(self.new)].concat()).filter(|by| *by >= UNEVEN)
+        let by = mean(&[of(self.old), of(self.new)].concat()).filter(|by| *by >= UNEVEN)?;
+        Some(if self.is_bounded(metric) { by } else { f64::INFINITY })
     }
 
     /// By how much, as a logarithm, it may have changed between two times; none of what was measured in turn. One that is slower by a share d does
