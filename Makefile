@@ -13,6 +13,7 @@
 # bench-system-calls  what system calls and switches of context cost here
 # prove-rotation  sessions of compare with a known truth, traps, and slices beside a neighbour that is alive or stopped, some seven hours; goes on where it was interrupted (FOLDER, proof/revisions); SESSIONS=N of each kind at most, KINDS='...' of all
 # diagnose-live  faulty servers whose faults and sizes are drawn, each diagnosed once (CASES=N of each class and runtime, RUNTIMES=go,node,python,java, CLASSES='...', FOLDER, proof/diagnosis; CLASSES='soak-healthy soak-leak' for soaks); goes on where it was interrupted
+# test-scale  loads that up to 200 nodes make on this machine through a real nats-server, half an hour; PARTS='...' of spread stall samples broker connections kills
 # bench-page  size of the page of 20 targets under 12 conditions in 12 blocks, and how long Chromium takes to open it
 # bench-instructions  instructions a request of the load loop, beside those of another revision with BASE=REV (needs valgrind)
 
@@ -20,7 +21,7 @@ BOURDON := $(or $(CARGO_TARGET_DIR),target)/release/bourdon
 # With the debug build that cargo test leaves: by itself it would be compiled once more, for fewer features.
 PAGE_TEST := sh browser/test.sh --test --test-reporter=spec
 
-.PHONY: setup test-zoo survival run build test page-test check golden statistics bench-floor bench-system-calls bench-page bench-instructions prove-rotation diagnose-live fuzz targets-test unit-test simulations test-side-by-side test-beside test-told test-alone test-page need-cargo
+.PHONY: setup test-zoo survival run build test page-test check golden statistics bench-floor bench-system-calls bench-page bench-instructions prove-rotation test-scale diagnose-live fuzz targets-test unit-test simulations test-side-by-side test-beside test-told test-alone test-page need-cargo
 
 run: build
 	$(BOURDON) run experiments/business-latency.toml --quick
@@ -52,7 +53,7 @@ test-told: need-cargo
 
 # What has the machine to itself; tests that measure take turns (`Lab::new`).
 test-alone: need-cargo
-	RUST_TEST_THREADS=6 cargo test --workspace --no-fail-fast --locked $(patsubst %,--test %,$(filter-out $(BESIDE) $(TOLD) zoo,$(sort $(SUITES)))) --bench floor --bench rotation --bench blind --bench system_calls --bench hot_path
+	RUST_TEST_THREADS=6 cargo test --workspace --no-fail-fast --locked $(patsubst %,--test %,$(filter-out $(BESIDE) $(TOLD) zoo,$(sort $(SUITES)))) --bench floor --bench rotation --bench blind --bench scale --bench system_calls --bench hot_path
 
 test-page:
 	@$(PAGE_TEST)
@@ -108,6 +109,10 @@ bench-instructions: need-cargo
 ALL_RUNTIMES := go,node,python,java
 diagnose-live: need-cargo
 	cargo bench -p bourdon --bench blind --locked -- $(or $(FOLDER),$(CURDIR)/proof/diagnosis) $(or $(CASES),4) $(or $(RUNTIMES),$(ALL_RUNTIMES)) $(CLASSES)
+
+test-scale: need-cargo
+	@sh scale/setup.sh
+	cargo bench -p bourdon --bench scale --locked -- $(PARTS)
 
 prove-rotation: need-cargo
 	cargo bench -p bourdon --bench rotation --locked -- $(or $(FOLDER),$(CURDIR)/proof/revisions) $(or $(SESSIONS),40) $(KINDS)

@@ -14,20 +14,23 @@ ssh=${SSH:-ssh}
 started=
 
 end() {
+    trap - EXIT
     # Each ssh ends what it started: its stdin is the node's life.
     for pid in $started; do kill "$pid" 2>/dev/null || :; done
-    wait
+    # What feeds them, too.
+    pkill -P $$ 2>/dev/null || :
 }
 trap 'end; exit 130' INT TERM HUP
 trap end EXIT
 
 for host in "$@"; do
-    # The first line is the key; when stdin ends, so does the node.
-    { cat "$key"; echo; cat /dev/tty 2>/dev/null || sleep 1000000; } |
-        $ssh "$host" 'read -r secret; dir=$(mktemp -d /dev/shm/bourdon.XXXXXX); chmod 700 "$dir"; printf %s "$secret" > "$dir/key"
+    # The first line is the key; when stdin ends, so does the node. Without job control a shell gives what runs beside it no stdin, so that it is
+    # handed on as 3.
+    sleep 2147483647 | { cat "$key"; echo; cat; } |
+        $ssh "$host" 'exec 3<&0; read -r secret <&3; dir=$(mktemp -d /dev/shm/bourdon.XXXXXX); chmod 700 "$dir"; printf %s "$secret" > "$dir/key"
             bourdon node --nats '"'$nats'"' --key "$dir/key" --allow '"'$allow'"' & node=$!
             trap "kill $node 2>/dev/null; rm -rf $dir" EXIT
-            (cat > /dev/null; kill "$node" 2>/dev/null) & wait "$node"' &
+            { cat <&3 > /dev/null; kill "$node" 2>/dev/null; } & wait "$node"' &
     started="$started $!"
 done
 wait

@@ -17,8 +17,14 @@ pub(crate) fn place(url: &str, link: &LinkArgs) -> Result<Place, Failure> {
     if link.pool.is_empty() || !link.pool.chars().all(is_word) {
         return Err(Failure::usage(format!("--pool {}: a name has letters, digits, - and _", link.pool)));
     }
+    let url = match url.strip_prefix('@') {
+        Some(file) => bounded::read_text(Path::new(file)).map_err(|error| {
+            Failure::usage(format!("cannot read {file}: {error}; it is to hold the URL of the server of messages"))
+        })?,
+        None => url.to_owned(),
+    };
     let (credentials, ca) = (link.nats_creds.clone(), link.nats_ca.clone());
-    Ok(Place { url: url.to_owned(), credentials, ca, pool: link.pool.clone() })
+    Ok(Place { url: url.trim().to_owned(), credentials, ca, pool: link.pool.clone() })
 }
 
 /// What all of them know.

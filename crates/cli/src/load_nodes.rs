@@ -33,6 +33,7 @@ pub(crate) fn run(args: &LoadArgs, nodes: &str, spec: &LoadSpec, shown: &str) ->
     let began = saved_load::now();
     let asked = Asked {
         spec: spec.clone(),
+        servers: args.nodes.servers.clone(),
         nodes: args.nodes.workers,
         gather_ns: args.nodes.gather,
         bourdon: calibrate::instrument().bourdon,
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &LoadArgs, nodes: &str, spec: &LoadSpec, shown: &str) ->
     });
     progress.finish();
     match ended.map_err(|error| unlinked(&error))? {
-        Ended::Made(made) => tell(args, &made, (spec, shown), &seconds.end(), began),
+        Ended::Made(made) => tell(args, &made, (spec, shown), seconds.end(), began),
         Ended::Unmade(why) => Err(unmade(&why)),
     }
 }
@@ -64,9 +65,13 @@ fn tell(
     args: &LoadArgs,
     made: &Made,
     (spec, shown): (&LoadSpec, &str),
-    seconds: &[Interval],
+    mut seconds: Vec<Interval>,
     began: (Timestamp, u64),
 ) -> Result<Exit, Failure> {
+    if let Some(whole) = made.whole_seconds {
+        // In later ones some nodes made nothing.
+        seconds.retain(|second| second.at_s < whole as f64);
+    }
     let whole = together(made)?;
     let part = saved_load::encoded(whole.clone(), began);
     let threads = made.shares.iter().map(|share| share.brought.threads() as u32).sum();
@@ -87,18 +92,18 @@ fn tell(
         part: None,
     };
     let document =
-        |origin: &Origin<'_>| ::report::load_json(::report::asked_load(&spec), &validity, &measured, seconds, origin);
+        |origin: &Origin<'_>| ::report::load_json(::report::asked_load(&spec), &validity, &measured, &seconds, origin);
     if let Some(file) = &args.output {
         load_files::save(file, &document(&Origin { part: Some(&part), ..origin.clone() }))?;
     }
     let text = match args.format {
         LoadFormat::Json => document(&origin),
-        LoadFormat::Csv => ::report::load_csv(seconds),
+        LoadFormat::Csv => ::report::load_csv(&seconds),
         LoadFormat::Text => {
             let style = ::report::Style { verbose: args.verbose, ..style() };
             let partial =
                 partial.as_ref().map_or(String::new(), |partial| ::report::partial_text(partial, style) + "\n");
-            let load = ::report::load_text(&spec, &validity, &measured, seconds, shown, style);
+            let load = ::report::load_text(&spec, &validity, &measured, &seconds, shown, style);
             let nodes = ::report::merge_text(&merged, style) + &::report::clocks_text(&merged, style);
             partial + &load + "\n" + &nodes
         }
@@ -106,11 +111,24 @@ fn tell(
     };
     write_out(&text)?;
     args.output.iter().for_each(|file| say(format!("saved in {}", file.display())));
-    Ok(exit(&validity, &measured, partial.is_some()))
+    let apart: Vec<&Contribution> = made.shares.iter().filter(|share| !share.kept_time()).collect();
+    apart.iter().for_each(|share| say(out_of_time(share)));
+    Ok(exit(&validity, &measured, partial.is_some() || !apart.is_empty()))
 }
 
-fn exit(validity: &Validity, measured: &Measurement, is_partial: bool) -> Exit {
-    if is_partial {
+/// That a node did not keep time with the others.
+fn out_of_time(share: &Contribution) -> String {
+    let moved = duration_us(share.clock_moved_ns().unwrap_or(0).unsigned_abs() as f64 / 1e3);
+    format!(
+        "the clock of node {} moved by {moved} during the load, further than clocks do: its machine was paused, and its share was not made together \
+         with the others'; make the load again",
+        share.presence.host
+    )
+}
+
+/// `is_not_one` says that it is not the one load that was asked for.
+fn exit(validity: &Validity, measured: &Measurement, is_not_one: bool) -> Exit {
+    if is_not_one {
         Exit::Void
     } else if measured.interrupted {
         Exit::Interrupted
@@ -160,7 +178,7 @@ fn merged(
             host: share.presence.host.clone(),
             clock_ahead_s: seconds(share.offset.ahead_ns),
             clock_within_us: share.offset.within_ns as f64 / 1e3,
-            clock_moved_us: share.offset_at_end.map(|at_end| (at_end.ahead_ns - share.offset.ahead_ns) as f64 / 1e3),
+            clock_moved_us: share.clock_moved_ns().map(|ns| ns as f64 / 1e3),
         },
         url: url.to_owned(),
         started_at: began_at,
@@ -189,6 +207,7 @@ fn why_lost(why: &WhyLost) -> String {
     match why {
         WhyLost::Silent(for_s) => format!("nothing was heard of it for {for_s:.1} s"),
         WhyLost::Said(why) => format!("it said: {why}"),
+        WhyLost::Late => "it brought nothing in time".to_owned(),
         WhyLost::Unsound => "what it brought is not its share of this load".to_owned(),
     }
 }
@@ -227,6 +246,10 @@ fn unmade(why: &Unmade) -> Failure {
                 "the nodes have {threads} together, more than connections; use more connections (-c)"
             ))
         }
+        Unmade::MoreServers { servers, nodes } => Failure::usage(format!(
+            "{servers} servers would have no load: {}; use as many nodes as servers, or more (--workers)",
+            counted(*nodes as u64, "node came", "nodes came")
+        )),
         Unmade::TooLarge => Failure::usage("the request is too large to be ordered in a message (1 MiB)"),
         Unmade::Refused { host, why } => {
             Failure::unreachable(format!("node {host} refused its share: {}", refused(why)))

@@ -65,6 +65,7 @@ fn presence() -> Presence {
 
 fn line(news: &NodeNews) -> String {
     match news {
+        NodeNews::Waits { url, why } => format!("cannot reach {url}: {why}; tries again until it can"),
         NodeNews::Ordered { run, address, threads, connections } => {
             let threads = counted(u64::from(*threads), "thread", "threads");
             let connections = counted(*connections, "connection", "connections");
@@ -96,6 +97,9 @@ pub(crate) fn refused(why: &Refusal) -> String {
             format!(
                 "its share takes {needed} open files, and it may have {most}; raise the limit there (ulimit -Hn), or use more nodes"
             )
+        }
+        Refusal::Busy { run } => {
+            format!("it makes a share of run {run}; wait until that is over, or use another --pool")
         }
         Refusal::Absurd => "there is no such load".to_owned(),
     }

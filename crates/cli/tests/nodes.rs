@@ -188,8 +188,9 @@ fn what_cannot_be_is_told_with_its_cure() {
     assert_refused(&many, 2, "2 threads cannot share 1 connection", "use at most -t 1");
     node.signal(Signal::TERM);
     assert_eq!(node.end().status, Some(0));
-    let nowhere = bourdon(&["node", "--nats", "nats://127.0.0.1:1", "--key", &key]);
+    let nowhere = bourdon(&["load", &url, "--nodes", "nats://me:secret@127.0.0.1:1", "--key", &key]);
     assert_refused(&nowhere, 4, "cannot reach nats://127.0.0.1:1", "is nats-server running there");
+    assert!(!nowhere.stderr.contains("secret"), "{}", nowhere.stderr);
     let keyless = bourdon(&["node", "--nats", &nats]);
     assert_refused(&keyless, 2, "--key is missing", "openssl rand -hex 32");
     let short_key = link.file("short");

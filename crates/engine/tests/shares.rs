@@ -80,14 +80,13 @@ fn stopped(model: LoadModel, connections: u32) -> (BTreeMap<u64, Brought>, Vec<u
 fn after_each_second_is_told_what_the_load_would_have_brought_had_it_been_stopped() {
     for model in [LoadModel::Closed, open(2_000.0)] {
         let (stopped, replies, whole) = stopped(model, 5);
-        assert_eq!(stopped.keys().copied().collect::<Vec<_>>(), [1, 2], "of {model:?}");
-        let mut before = 0;
+        assert!(!stopped.is_empty() && stopped.keys().all(|seconds| [1, 2].contains(seconds)), "of {model:?}");
         for (seconds, brought) in stopped {
             let figures = checked(brought.conclude().measurement);
             // A thread tells as soon as it has woken up, and what came in between is in it.
             let passed_s = seconds as f64;
-            assert!((passed_s..passed_s + 0.9).contains(&figures.window_s), "{seconds}: {}", figures.window_s);
-            before += replies[seconds as usize - 1];
+            assert!((passed_s..passed_s + 0.051).contains(&figures.window_s), "{seconds}: {}", figures.window_s);
+            let before = replies[..seconds as usize].iter().sum::<u64>();
             assert!(figures.in_window.completed >= before, "{seconds}: {} of {before}", figures.in_window.completed);
             assert!(figures.interrupted && figures.generator.threads.len() == 2 && figures.connections.opened == 5);
             let felt = figures.latency_us.felt().unwrap().count;
@@ -97,7 +96,10 @@ fn after_each_second_is_told_what_the_load_would_have_brought_had_it_been_stoppe
             );
             if let LoadModel::Open { rate_per_s, .. } = model {
                 let due = rate_per_s * figures.window_s;
-                assert!((figures.accounting.scheduled as f64 - due).abs() <= 2.0, "{due}: {:?}", figures.accounting);
+                // Another thread may have told a moment earlier.
+                let most = 2.0 + rate_per_s / 2.0 * 0.051;
+                let off = (figures.accounting.scheduled as f64 - due).abs();
+                assert!(off <= most, "{due}: {:?}", figures.accounting);
             }
         }
         let whole = checked(whole.conclude().measurement);

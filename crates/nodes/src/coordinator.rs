@@ -2,15 +2,18 @@
 //! takes what they bring. It does no I/O, and is told the time.
 
 mod clocks;
+mod results;
 
-use engine::{Brought, Share};
+use std::net::SocketAddr;
+
+use engine::Share;
 use model::{LoadSpec, NS_PER_S};
 
 use crate::key::{Key, MOST_BYTES, Unheeded};
 use crate::member::Member;
 use crate::message::{ALL, Address, Body, MESSAGE_SCHEMA, Message, Order, Presence};
 use crate::offset::Exchange;
-use crate::outcome::{Contribution, Ended, Lost, Made, News, Unmade, WhyLost};
+use crate::outcome::{Ended, Lost, News, Unmade, WhyLost};
 use crate::seconds::Seconds;
 
 /// How often nodes are called while they gather.
@@ -22,20 +25,19 @@ const SETTLE_NS: u64 = 2 * NS_PER_S;
 /// How long opening connections may take: the engine gives up after five seconds, and is not begun before.
 const READY_NS: u64 = 30 * NS_PER_S;
 
+/// A longer time between two ticks, which come every 20 ms, is one in which this process was held up.
+const HELD_UP_NS: u64 = NS_PER_S;
+
 /// How often nodes are told that their commander is there.
 const ALIVE_EVERY_NS: u64 = NS_PER_S;
-
-/// A node of which nothing was heard for so long is lost: it says something twice a second.
-const SILENT_NS: u64 = 3 * NS_PER_S;
-
-/// How far off the begin of a window may be from where it was ordered: not at all but for rounding.
-const BEGIN_OFF_NS: u64 = 10_000;
 
 /// What is asked for.
 #[derive(Debug, Clone)]
 pub struct Asked {
     /// The load of all nodes together, but with the threads of one.
     pub spec: LoadSpec,
+    /// Servers that are loaded in turn instead of the one in it, each by at least one node; none where that is the only one.
+    pub servers: Vec<SocketAddr>,
     /// How many nodes make it; where none is said, all that come at once.
     pub nodes: Option<u32>,
     /// How long they are waited for.
@@ -87,6 +89,8 @@ pub(crate) struct Coordinator {
     begin_ns: u64,
     /// Since when it is being stopped.
     stopping_ns: Option<u64>,
+    /// When time was last let pass.
+    ticked_ns: u64,
     is_connected: bool,
     seconds: Seconds,
     out: Vec<Does>,
@@ -105,6 +109,7 @@ impl Coordinator {
             number: 0,
             begin_ns: 0,
             stopping_ns: None,
+            ticked_ns: now_ns,
             is_connected: true,
             seconds: Seconds::default(),
             out: Vec::new(),
@@ -129,6 +134,11 @@ impl Coordinator {
 
     /// Lets time pass.
     pub(crate) fn tick(&mut self, now_ns: u64) -> Vec<Does> {
+        let gap_ns = now_ns.saturating_sub(std::mem::replace(&mut self.ticked_ns, now_ns));
+        if gap_ns > HELD_UP_NS {
+            // Who was held up oneself has yet to hear what was said meanwhile.
+            self.members.iter_mut().for_each(|member| member.heard_ns = member.heard_ns.saturating_add(gap_ns));
+        }
         match self.phase {
             Phase::Gathering => self.gather(now_ns),
             Phase::Preparing => self.await_ready(now_ns),
@@ -137,6 +147,7 @@ impl Coordinator {
             Phase::Over => {}
         }
         if !matches!(self.phase, Phase::Gathering | Phase::Over)
+            && self.is_connected
             && now_ns.saturating_sub(self.spoke_ns) >= ALIVE_EVERY_NS
         {
             self.spoke_ns = now_ns;
@@ -158,7 +169,9 @@ impl Coordinator {
                 self.stopping_ns = Some(now_ns);
                 self.say_to_all(&Body::Stop);
             }
-            Phase::Begun { .. } | Phase::Over | Phase::Timing { round: 1, .. } => {}
+            Phase::Begun { .. } | Phase::Over => {}
+            // All is there but how the clocks stand by now.
+            Phase::Timing { round: 1, .. } => self.made(None, Vec::new()),
             _ => self.end(Ended::Unmade(Unmade::Stopped)),
         }
         std::mem::take(&mut self.out)
@@ -222,22 +235,24 @@ impl Coordinator {
             // The answer to a question that was asked again.
             (Body::Time(_), _) => {}
             (Body::Begins, Phase::Begun { .. }) => self.members[at].begins = true,
-            (Body::Second(second), Phase::Begun { .. }) => {
-                let members = self.members.len();
-                let told = self.seconds.take(second, members);
+            (Body::Second(second), Phase::Begun { .. } | Phase::Timing { round: 1, .. }) => {
+                let told = self.seconds.take(second, (at, self.members.len()));
                 told.into_iter().for_each(|second| self.tell(News::Second(second)));
             }
+            // What was asked of it is here.
+            (Body::Failed(_), _) if self.members[at].home.is_some() => {}
             (Body::Failed(why), _) if self.phase != Phase::Over => {
                 let name = self.members[at].name.clone();
                 let lost = Lost { name, host: host(), why: WhyLost::Said(why) };
                 self.lose(vec![lost]);
             }
             (Body::Result(piece), Phase::Begun { .. }) => {
-                self.members[at].take(&piece).map_or(Ok(()), Err)?;
+                let unheeded = self.members[at].take(&piece);
                 self.took_result(now_ns, at);
+                return unheeded.map_or(Ok(()), Err);
             }
             // What came again, when all was there.
-            (Body::Result(_) | Body::Second(_), Phase::Timing { round: 1, .. } | Phase::Over) => {}
+            (Body::Result(_), Phase::Timing { round: 1, .. }) | (_, Phase::Over) => {}
             _ => return Err(Unheeded::Unexpected),
         }
         Ok(())
@@ -268,12 +283,18 @@ impl Coordinator {
         if threads > u64::from(self.asked.spec.connections) {
             return self.end(Ended::Unmade(Unmade::TooManyThreads { threads }));
         }
+        let (servers, nodes) = (self.asked.servers.clone(), self.members.len());
+        if servers.len() > nodes {
+            return self.end(Ended::Unmade(Unmade::MoreServers { servers: servers.len(), nodes }));
+        }
         (self.phase, self.since_ns) = (Phase::Preparing, now_ns);
         let spec = self.asked.spec.clone().with(|spec| spec.threads = threads as u32);
         for at in 0..self.members.len() {
             let share = Share { first_thread: at as u32 * each, threads: each };
             self.members[at].share = share;
-            let order = Order { bourdon: self.asked.bourdon.clone(), spec: spec.clone(), share };
+            let address = servers.get(at % servers.len().max(1)).copied().unwrap_or(spec.address);
+            let spec = spec.clone().with(|spec| spec.address = address);
+            let order = Order { bourdon: self.asked.bourdon.clone(), spec, share };
             self.say(at, Body::Order(Box::new(order)));
         }
         let is_too_large = |does: &Does| matches!(does, Does::Send(_, bytes) if bytes.len() > MOST_BYTES);
@@ -290,91 +311,10 @@ impl Coordinator {
         }
     }
 
-    fn watch(&mut self, now_ns: u64, at_ns: u64) {
-        if !self.is_connected {
-            return;
-        }
-        if now_ns > at_ns && self.members.iter().any(|member| !member.begins && member.home.is_none()) {
-            let late = self.hosts(|member| !member.begins);
-            return self.end(Ended::Unmade(Unmade::NotBegun(late)));
-        }
-        let silent = |member: &&Member| {
-            let is_late = self.stopping_ns.is_some_and(|since_ns| now_ns.saturating_sub(since_ns) > 2 * SILENT_NS);
-            member.home.is_none() && (is_late || now_ns.saturating_sub(member.heard_ns) > SILENT_NS)
-        };
-        let lost = |member: &Member| Lost::silent(&member.name, &member.presence.host, now_ns - member.heard_ns);
-        let lost: Vec<Lost> = self.members.iter().filter(silent).map(lost).collect();
-        if !lost.is_empty() {
-            self.lose(lost);
-        }
-    }
-
-    /// Something that a node brought is there.
-    fn took_result(&mut self, now_ns: u64, at: usize) {
-        let member = &self.members[at];
-        if member.home.as_ref().is_some_and(|home| !self.is_in_place(member, home)) {
-            let (name, host) = (member.name.clone(), member.presence.host.clone());
-            return self.lose(vec![Lost { name, host, why: WhyLost::Unsound }]);
-        }
-        if self.members.iter().all(|member| member.home.is_some()) {
-            return self.ask_time(now_ns, 1, 0);
-        }
-        if let Some(seconds) = self.common_second() {
-            self.members.iter_mut().for_each(|member| member.forget_before(seconds));
-        }
-    }
-
-    /// Whether a share began when all did. One that was stopped in its warm-up has a window that begins with its end.
-    fn is_in_place(&self, member: &Member, brought: &Brought) -> bool {
-        let Some(offset) = member.offsets()[0] else { return false };
-        let begun_ns = i128::from(brought.window_ns().0) - i128::from(offset.ahead_ns);
-        let ordered_ns = i128::from(self.begin_ns) + i128::from(self.asked.spec.warm_up_ns);
-        let was_stopped = self.stopping_ns.is_some() && begun_ns < ordered_ns;
-        was_stopped || (begun_ns - ordered_ns).unsigned_abs() <= u128::from(BEGIN_OFF_NS)
-    }
-
-    /// The last second after which all have told what they would have brought.
-    fn common_second(&self) -> Option<u64> {
-        let (first, others) = self.members.split_first()?;
-        first.seconds().rev().find(|second| others.iter().all(|other| other.seconds().any(|told| told == *second)))
-    }
-
-    /// Nodes are lost: what is left of the load would be another one, so that it ends. What counts is what all brought together.
-    fn lose(&mut self, lost: Vec<Lost>) {
-        lost.iter().for_each(|lost| self.tell(News::Lost(lost.clone())));
-        match self.common_second().filter(|_| matches!(self.phase, Phase::Begun { .. })) {
-            Some(seconds) => self.made(Some(seconds), lost),
-            None => self.end(Ended::Unmade(Unmade::Lost(lost))),
-        }
-    }
-
-    /// Puts together what all brought, by the end or in so many whole seconds.
-    fn made(&mut self, whole_seconds: Option<u64>, mut lost: Vec<Lost>) {
-        let mut shares = Vec::new();
-        for member in &self.members {
-            let brought = match whole_seconds {
-                Some(seconds) => member.after(seconds).filter(|brought| self.is_in_place(member, brought)),
-                None => member.home.clone(),
-            };
-            let [offset, offset_at_end] = member.offsets();
-            let (name, presence) = (member.name.clone(), member.presence.clone());
-            match brought.zip(offset) {
-                Some((brought, offset)) => {
-                    let brought = brought.moved(-offset.ahead_ns);
-                    shares.push(Contribution { name, presence, offset, offset_at_end, brought });
-                }
-                None => lost.push(Lost { name, host: presence.host, why: WhyLost::Unsound }),
-            }
-        }
-        self.end(if shares.len() < self.members.len() {
-            Ended::Unmade(Unmade::Lost(lost))
-        } else {
-            Ended::Made(Made { shares, lost, whole_seconds, begin_ns: self.begin_ns })
-        });
-    }
-
     fn end(&mut self, ended: Ended) {
         if self.phase != Phase::Over {
+            let rest = self.seconds.rest();
+            rest.into_iter().for_each(|second| self.tell(News::Second(second)));
             self.say_to_all(&Body::Over);
             self.phase = Phase::Over;
             self.out.push(Does::End(Box::new(ended)));
@@ -406,6 +346,10 @@ impl Coordinator {
 
     fn hosts(&self, which: impl Fn(&Member) -> bool) -> Vec<String> {
         self.members.iter().filter(|member| which(member)).map(|member| member.presence.host.clone()).collect()
+    }
+
+    fn tell_of(&mut self, lost: &Lost) {
+        self.tell(News::Lost(lost.clone()));
     }
 
     fn tell(&mut self, news: News) {

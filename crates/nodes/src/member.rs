@@ -31,6 +31,8 @@ pub(crate) struct Member {
     checkpoints: BTreeMap<u64, Vec<u8>>,
     /// What it brought.
     pub(crate) home: Option<Brought>,
+    /// Whether it brought something that is not its share.
+    pub(crate) is_unsound: bool,
 }
 
 impl Member {
@@ -47,6 +49,7 @@ impl Member {
             assembly: Assembly::default(),
             checkpoints: BTreeMap::new(),
             home: None,
+            is_unsound: false,
         }
     }
 
@@ -55,14 +58,13 @@ impl Member {
     /// # Errors
     /// When it has said that before. What it brought comes by another way, maybe more than once.
     pub(crate) fn spoke(&mut self, now_ns: u64, number: u64, body: &Body) -> Result<(), Unheeded> {
-        self.heard_ns = now_ns;
         if matches!(body, Body::Result(_)) {
             return Ok(());
         }
         if number <= self.number {
             return Err(Unheeded::Repeated);
         }
-        self.number = number;
+        (self.heard_ns, self.number) = (now_ns, number);
         Ok(())
     }
 
@@ -85,7 +87,10 @@ impl Member {
                 }
             },
             When::AtEnd => {
-                let Some(brought) = self.sound(&bytes) else { return Some(Unheeded::Unknown) };
+                let Some(brought) = self.sound(&bytes) else {
+                    self.is_unsound = true;
+                    return Some(Unheeded::Unknown);
+                };
                 match &self.home {
                     Some(before) if *before != brought => return Some(Unheeded::Contradiction),
                     _ => self.home = Some(brought),
@@ -95,9 +100,18 @@ impl Member {
         None
     }
 
-    /// What it would have brought after so many seconds.
+    /// What it would have brought after so many seconds: all that it did, where it was done before.
     pub(crate) fn after(&self, seconds: u64) -> Option<Brought> {
-        self.sound(self.checkpoints.get(&seconds)?)
+        match self.checkpoints.get(&seconds) {
+            Some(bytes) => self.sound(bytes),
+            None => self.home.clone(),
+        }
+    }
+
+    /// Whether it is known what it would have brought after so many seconds.
+    pub(crate) fn has(&self, seconds: u64) -> bool {
+        let last = || self.checkpoints.last_key_value().map_or(0, |(last, _)| *last);
+        self.checkpoints.contains_key(&seconds) || self.home.is_some() && seconds > last()
     }
 
     /// The seconds of which it has told what it would have brought.

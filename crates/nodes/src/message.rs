@@ -38,6 +38,8 @@ pub(crate) enum Address {
     Results {
         /// The run.
         run: String,
+        /// Whose.
+        session: String,
         /// The name.
         id: String,
     },
@@ -129,4 +131,9 @@ pub enum Refusal {
     },
     /// There is no such load.
     Absurd,
+    /// It makes another one.
+    Busy {
+        /// Of which run.
+        run: String,
+    },
 }

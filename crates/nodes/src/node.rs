@@ -14,6 +14,12 @@ pub(crate) const ALIVE_EVERY_NS: u64 = NS_PER_S / 2;
 /// For how long whoever holds a node may say nothing before it ends what it does.
 const DESERTED_NS: u64 = 10 * NS_PER_S;
 
+/// For how long messages may not come and go before it does the same.
+const ALONE_NS: u64 = 120 * NS_PER_S;
+
+/// How far ahead a begin may be.
+const LONGEST_LEAD_NS: u64 = 120 * NS_PER_S;
+
 /// Files that a process has open beside its connections.
 const OTHER_FILES: u64 = 64;
 
@@ -42,6 +48,13 @@ pub(crate) enum NodeDoes {
 /// What a node tells of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NodeNews {
+    /// The server of messages is not reached yet.
+    Waits {
+        /// Where.
+        url: String,
+        /// Why.
+        why: String,
+    },
     /// It makes a share of a run's load: these threads and connections, to this address.
     Ordered {
         /// The run.
@@ -93,7 +106,8 @@ pub(crate) struct Node {
     fresh_name: fn() -> String,
     number: u64,
     held: Option<Held>,
-    is_connected: bool,
+    /// Since when messages do not come and go.
+    alone_ns: Option<u64>,
     out: Vec<NodeDoes>,
 }
 
@@ -111,7 +125,7 @@ struct Held {
 impl Node {
     pub(crate) fn new(key: Key, own: Presence, allowed: Vec<Allowed>, fresh_name: fn() -> String) -> Self {
         let session = fresh_name();
-        Self { key, own, allowed, session, fresh_name, number: 0, held: None, is_connected: true, out: Vec::new() }
+        Self { key, own, allowed, session, fresh_name, number: 0, held: None, alone_ns: None, out: Vec::new() }
     }
 
     /// What it is called now.
@@ -150,11 +164,13 @@ impl Node {
 
     /// Lets time pass.
     pub(crate) fn tick(&mut self, now_ns: u64) -> Vec<NodeDoes> {
-        if let Some(held) = self.held.as_ref().filter(|_| self.is_connected) {
-            if now_ns.saturating_sub(held.heard_ns) > DESERTED_NS {
+        if let Some(held) = &self.held {
+            let is_alone = self.alone_ns.is_some_and(|since_ns| now_ns.saturating_sub(since_ns) > ALONE_NS);
+            let is_heard = self.alone_ns.is_some() || now_ns.saturating_sub(held.heard_ns) <= DESERTED_NS;
+            if is_alone || !is_heard {
                 self.tell(NodeNews::Deserted);
                 self.let_go();
-            } else if now_ns.saturating_sub(held.spoke_ns) >= ALIVE_EVERY_NS {
+            } else if self.alone_ns.is_none() && now_ns.saturating_sub(held.spoke_ns) >= ALIVE_EVERY_NS {
                 self.say(now_ns, Body::Alive);
             }
         }
@@ -163,7 +179,7 @@ impl Node {
 
     /// Messages come and go again, or do not: nobody is heard meanwhile.
     pub(crate) fn connected(&mut self, now_ns: u64, is_connected: bool) {
-        self.is_connected = is_connected;
+        self.alone_ns = if is_connected { None } else { self.alone_ns.or(Some(now_ns)) };
         self.held.iter_mut().for_each(|held| held.heard_ns = now_ns);
     }
 
@@ -173,6 +189,10 @@ impl Node {
             _ if from != run => Some(Unheeded::Unexpected),
             _ if body == Body::Call => None,
             _ if to != self.session => Some(Unheeded::OtherRun),
+            Some(held) if held.run != run && matches!(body, Body::Order(_)) => {
+                let busy = Refusal::Busy { run: held.run.clone() };
+                return self.send_to(&run, Body::Refused(busy));
+            }
             Some(held) if held.run != run => Some(Unheeded::OtherRun),
             Some(held) if number <= held.number => Some(Unheeded::Repeated),
             _ => None,
@@ -193,6 +213,10 @@ impl Node {
                     now_ns,
                     Body::Time(Exchange { sent_ns, received_ns: now_ns, replied_ns: now_ns, returned_ns: 0 }),
                 );
+            }
+            (Body::Begin { at_ns }, true) if at_ns > now_ns.saturating_add(LONGEST_LEAD_NS) => {
+                self.say(now_ns, Body::Failed("it was to begin minutes from then".to_owned()));
+                self.let_go();
             }
             (Body::Begin { at_ns }, true) => {
                 self.out.push(NodeDoes::Begin(at_ns));
@@ -273,7 +297,8 @@ impl Node {
             };
             let id = format!("{run}/{}/{seconds}/{}", self.session, piece.place);
             let sealed = self.sealed(&run, Body::Result(piece));
-            self.out.push(NodeDoes::Send(Address::Results { run: run.clone(), id }, sealed));
+            let session = self.session.clone();
+            self.out.push(NodeDoes::Send(Address::Results { run: run.clone(), session, id }, sealed));
         }
     }
 

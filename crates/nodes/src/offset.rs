@@ -21,6 +21,25 @@ pub struct Offset {
     pub ahead_ns: i64,
     /// At most, in nanoseconds: half of the way there and back, on which nobody knows how long each took.
     pub within_ns: u64,
+    /// When that was known, on the clock of who asked.
+    pub at_ns: u64,
+}
+
+/// How fast two clocks may drift apart, in nanoseconds per second: more than the quartzes of servers do.
+const DRIFT_NS_PER_S: u64 = 100_000;
+
+impl Offset {
+    /// The same as far as it is known at another time.
+    pub(crate) fn by(self, at_ns: u64) -> Self {
+        let drift = u128::from(at_ns.abs_diff(self.at_ns)) * u128::from(DRIFT_NS_PER_S) / 1_000_000_000;
+        Self { within_ns: self.within_ns.saturating_add(drift as u64), ..self }
+    }
+
+    /// Whether a later one is of a clock that kept time with the one of who asked.
+    pub(crate) fn kept_time(self, later: Offset) -> bool {
+        let most_ns = self.by(later.at_ns).within_ns.saturating_add(later.within_ns);
+        later.ahead_ns.abs_diff(self.ahead_ns) <= most_ns
+    }
 }
 
 impl Exchange {
@@ -33,7 +52,7 @@ impl Exchange {
             return None;
         }
         let ahead_ns = i64::try_from(((received - sent) + (replied - returned)) / 2).ok()?;
-        Some(Offset { ahead_ns, within_ns: u64::try_from(way / 2).ok()? })
+        Some(Offset { ahead_ns, within_ns: u64::try_from(way / 2).ok()?, at_ns: self.returned_ns })
     }
 }
 
@@ -56,8 +75,18 @@ mod tests {
             Exchange { sent_ns, received_ns, replied_ns, returned_ns: sent_ns + there + 40 + back }
         };
         let offset = best(&[asked(90_000, 10_000), asked(300, 500), asked(700_000, 1)]).unwrap();
-        assert_eq!(offset, Offset { ahead_ns: ahead - 100, within_ns: 400 });
+        let at_ns = 9_000_000_840;
+        assert_eq!(offset, Offset { ahead_ns: ahead - 100, within_ns: 400, at_ns });
         assert!((offset.ahead_ns - ahead).unsigned_abs() <= offset.within_ns);
+    }
+
+    #[test]
+    fn a_clock_that_stood_still_did_not_keep_time() {
+        let before = Offset { ahead_ns: 7_000, within_ns: 100_000, at_ns: 1_000_000_000 };
+        let after = |ahead_ns| Offset { ahead_ns, within_ns: 100_000, at_ns: 11_000_000_000 };
+        assert_eq!(before.by(11_000_000_000).within_ns, 1_100_000, "a tenth of a millisecond a second");
+        assert!(before.kept_time(after(1_200_000)) && before.kept_time(after(-1_100_000)));
+        assert!(!before.kept_time(after(-1_000_000_000)), "its machine was paused for a second");
     }
 
     #[test]

@@ -64,6 +64,8 @@ pub enum WhyLost {
     Said(String),
     /// What it brought is not what it was asked for.
     Unsound,
+    /// It was there, and did not bring anything in time.
+    Late,
 }
 
 /// Why no load was made.
@@ -82,6 +84,13 @@ pub enum Unmade {
     TooManyThreads {
         /// Over all nodes.
         threads: u64,
+    },
+    /// There are more servers than nodes, so that some would have no load.
+    MoreServers {
+        /// Servers.
+        servers: usize,
+        /// Nodes that came.
+        nodes: usize,
     },
     /// Its request is larger than a message.
     TooLarge,
@@ -131,6 +140,18 @@ pub enum News {
     Lost(Lost),
     /// A message was not heeded, of whoever claims to have sent it.
     Unheeded(Unheeded, Option<String>),
+}
+
+impl Contribution {
+    /// How far its clock had moved after the load, in nanoseconds; none where that is not known.
+    pub fn clock_moved_ns(&self) -> Option<i64> {
+        self.offset_at_end.map(|at_end| at_end.ahead_ns.saturating_sub(self.offset.ahead_ns))
+    }
+
+    /// Whether its clock kept time with the one here: a machine that was paused did not, and nothing in it tells.
+    pub fn kept_time(&self) -> bool {
+        self.offset_at_end.is_none_or(|at_end| self.offset.kept_time(at_end))
+    }
 }
 
 impl Lost {

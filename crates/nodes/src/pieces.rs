@@ -12,6 +12,9 @@ const PIECE_BYTES: usize = 512 << 10;
 /// Most pieces of one whole: what a load of 100,000 connections brings is a few.
 const MOST_PIECES: u32 = 64;
 
+/// Most wholes of which pieces are missing.
+const MOST_BEGUN: usize = 4;
+
 /// What was brought when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum When {
@@ -57,6 +60,9 @@ impl Assembly {
             whole[piece.place as usize].get_or_insert(bytes);
         }
         let is_whole = whole.iter().all(Option::is_some);
+        if !is_whole && self.begun.len() > MOST_BEGUN {
+            self.begun.pop_first();
+        }
         let whole = is_whole.then(|| self.begun.remove(&piece.when)).flatten()?;
         // A whole that came later makes one before it of no use.
         self.begun.retain(|when, _| *when > piece.when);

@@ -1,6 +1,6 @@
 //! What nodes tell of the seconds of a load while it runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::Interval;
 
@@ -12,25 +12,31 @@ const MOST: usize = 64;
 
 /// Seconds of which not all nodes have told.
 #[derive(Default)]
-pub(crate) struct Seconds(BTreeMap<i64, (usize, Interval)>);
+pub(crate) struct Seconds(BTreeMap<i64, (BTreeSet<usize>, Interval)>);
 
 impl Seconds {
     /// Takes a second of one of so many nodes; gives those of which nothing more is waited for.
-    pub(crate) fn take(&mut self, second: Interval, nodes: usize) -> Vec<Interval> {
+    pub(crate) fn take(&mut self, second: Interval, (node, nodes): (usize, usize)) -> Vec<Interval> {
         if !second.at_s.is_finite() {
             return Vec::new();
         }
         let index = second.at_s.floor() as i64;
-        let (told, sum) = self.0.entry(index).or_insert((0, Interval { at_s: second.at_s, ..Interval::default() }));
-        *told += 1;
+        let empty = || (BTreeSet::new(), Interval { at_s: second.at_s, ..Interval::default() });
+        let (told, sum) = self.0.entry(index).or_insert_with(empty);
+        told.insert(node);
         add(sum, &second);
-        let is_whole = *told >= nodes;
+        let is_whole = told.len() >= nodes;
         let due = |at: i64| if is_whole { at <= index } else { at < index.saturating_sub(SECONDS_APART) };
         if self.0.len() > MOST {
             self.0.pop_first();
         }
         let due: Vec<i64> = self.0.keys().copied().filter(|at| due(*at)).collect();
         due.into_iter().filter_map(|at| self.0.remove(&at)).map(|(_, sum)| sum).collect()
+    }
+
+    /// Those that are left when nobody tells of any more.
+    pub(crate) fn rest(&mut self) -> Vec<Interval> {
+        std::mem::take(&mut self.0).into_values().map(|(_, sum)| sum).collect()
     }
 }
 
@@ -55,17 +61,20 @@ mod tests {
     #[test]
     fn a_second_is_told_when_all_nodes_have_or_one_is_far_behind() {
         let mut seconds = Seconds::default();
+        let mut node = 0;
         let mut take = |at_s, completed| {
+            node = 1 - node;
             seconds
-                .take(second(at_s, completed), 2)
+                .take(second(at_s, completed), (node, 2))
                 .iter()
                 .map(|it| (it.at_s, it.completed, it.max_us))
                 .collect::<Vec<_>>()
         };
         assert_eq!(take(-1.0, 1), []);
         assert_eq!(take(-1.0, 2), [(-1.0, 3, Some(2.0))]);
-        assert_eq!([take(0.0, 5), take(1.0, 6), take(2.0, 7)], [[], [], []]);
+        assert_eq!([take(0.0, 5), take(1.0, 6), take(2.0, 7)], [[], [], []], "each of one node");
         assert_eq!(take(3.0, 8), [(0.0, 5, Some(5.0))]);
         assert_eq!(take(f64::NAN, 1), []);
+        assert_eq!(seconds.rest().iter().map(|it| it.completed).collect::<Vec<_>>(), [6, 7, 8]);
     }
 }

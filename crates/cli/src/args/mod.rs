@@ -300,9 +300,10 @@ pub(crate) enum CalibrateFormat {
 }
 
 const SPECIMEN_SETTINGS: &str = "\
-Environment: PORT (8080; 0 takes a free one and prints it), and the settings
-that a line names, such as HANDLER_DELAY=10ms or EVERY=100. WORK=20000 makes it
-compute for each request; LOG_FILE takes a line for each.
+Environment: PORT (8080; 0 takes a free one and prints it), ADDRESS
+(127.0.0.1), and the settings that a line names, such as HANDLER_DELAY=10ms or
+EVERY=100. WORK=20000 makes it compute for each request; LOG_FILE takes a line
+for each.
 
 Example:
   bourdon specimen stall & bourdon load -R 1000 http://127.0.0.1:8080/; kill %1";

@@ -1,4 +1,4 @@
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -21,8 +21,9 @@ addresses that --allow names, and of one run at a time.";
 #[derive(Debug, Args)]
 #[command(after_help = NODE_EXAMPLES)]
 pub(crate) struct NodeArgs {
-    /// Server of messages: nats://[user:password@]host[:port], or tls://; several are separated by commas
-    #[arg(long, value_name = "URL")]
+    /// Server of messages: nats://[user:password@]host[:port], or tls://; several are separated by commas; @FILE reads it from
+    /// a file, where no list of processes shows it
+    #[arg(long, value_name = "URL|@FILE")]
     pub(crate) nats: String,
 
     #[command(flatten)]
@@ -70,7 +71,7 @@ pub(crate) struct LinkArgs {
 pub(crate) struct NodesArgs {
     /// Have the load made by nodes (`bourdon node`) that wait at this server of messages; -c, -R and -n are of all
     /// together, -t is of each
-    #[arg(long, value_name = "URL", requires = "key")]
+    #[arg(long, value_name = "URL|@FILE", requires = "key")]
     pub(crate) nodes: Option<String>,
 
     /// How many nodes make it [default: all that answer within 2 s]
@@ -80,6 +81,10 @@ pub(crate) struct NodesArgs {
     /// How long nodes are waited for
     #[arg(long, value_name = "TIME", requires = "nodes", default_value = "30s", allow_hyphen_values = true, value_parser = positive_duration)]
     pub(crate) gather: u64,
+
+    /// Addresses of several servers that answer for this URL, which the nodes load in turn [default: the URL's own]
+    #[arg(long, value_name = "ADDRESS:PORT,…", requires = "nodes", value_delimiter = ',')]
+    pub(crate) servers: Vec<SocketAddr>,
 
     #[command(flatten)]
     pub(crate) link: LinkArgs,

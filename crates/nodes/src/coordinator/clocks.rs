@@ -13,7 +13,7 @@ const EXCHANGES: [usize; 2] = [32, 8];
 const TIME_NS: u64 = NS_PER_S / 2;
 const TIMES_ASKED: u32 = 6;
 
-/// How far ahead the begin is, and how much further for each node.
+/// How far ahead the begin is, beside four ways to the farthest node, and how much further for each node.
 const LEAD_NS: u64 = 300_000_000;
 const LEAD_OF_NODE_NS: u64 = 1_000_000;
 
@@ -55,7 +55,8 @@ impl Coordinator {
 
     fn begin(&mut self, now_ns: u64) {
         let offsets: Vec<_> = self.members.iter().map(|member| member.offsets()[0]).collect();
-        let at_ns = now_ns + LEAD_NS + LEAD_OF_NODE_NS * self.members.len() as u64;
+        let farthest_ns = offsets.iter().flatten().map(|offset| offset.within_ns).max().unwrap_or(0);
+        let at_ns = now_ns + LEAD_NS + 4 * farthest_ns + LEAD_OF_NODE_NS * self.members.len() as u64;
         for (at, offset) in offsets.iter().enumerate() {
             let Some(offset) = offset else {
                 let host = self.members[at].presence.host.clone();
@@ -64,7 +65,7 @@ impl Coordinator {
             self.members[at].heard_ns = now_ns;
             self.say(at, Body::Begin { at_ns: at_ns.saturating_add_signed(offset.ahead_ns) });
         }
-        let within_ns = offsets.iter().flatten().map(|offset| offset.within_ns).max().unwrap_or(0);
+        let within_ns = offsets.iter().flatten().map(|offset| offset.by(at_ns).within_ns).max().unwrap_or(0);
         (self.phase, self.begin_ns) = (Phase::Begun { at_ns }, at_ns);
         self.tell(News::Begins { within_ns, in_ns: at_ns - now_ns });
     }

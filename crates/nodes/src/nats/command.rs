@@ -18,6 +18,9 @@ use crate::outcome::{Ended, News};
 /// For how long the server keeps what was brought, should whoever wants it be gone.
 const KEPT: Duration = Duration::from_secs(3600);
 
+/// Most messages that are kept of one node: the pieces of some seconds.
+const MOST_KEPT: i64 = 128;
+
 /// Within which time the same result is taken once.
 const DUPLICATES: Duration = Duration::from_secs(600);
 
@@ -96,8 +99,10 @@ async fn carry_out(does: Vec<Does>, (client, place): (&Client, &Place), told: &m
     let mut ended = None;
     for does in does {
         match does {
-            // While the server is away it is sent later, or repeated.
-            Does::Send(to, bytes) => _ = client.publish(place.subject(&to), bytes.into()).await,
+            // While the server is away it is sent later, or repeated; what has no room until then is lost.
+            Does::Send(to, bytes) => {
+                _ = tokio::time::timeout(TICK, client.publish(place.subject(&to), bytes.into())).await;
+            }
             Does::Tell(news) => told(news),
             Does::End(how) => ended = Some(*how),
         }
@@ -112,9 +117,12 @@ async fn results(
     (stream, run): (&str, &str),
 ) -> Result<jetstream::consumer::pull::Ordered, NatsError> {
     let refused = |why: String| NatsError::JetStream { url: place.shown(), why };
+    let all = Address::Results { run: run.to_owned(), session: "*".to_owned(), id: String::new() };
     let config = Config {
         name: stream.to_owned(),
-        subjects: vec![place.subject(&Address::Results { run: run.to_owned(), id: String::new() }).to_string()],
+        subjects: vec![place.subject(&all).to_string()],
+        // What a node would have brought earlier is of no use once it has told of later seconds.
+        max_messages_per_subject: MOST_KEPT,
         max_age: KEPT,
         duplicate_window: DUPLICATES,
         ..Config::default()

@@ -6,7 +6,7 @@ mod serve;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use async_nats::{Client, ConnectOptions, Event, Subject};
+use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, Subject};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 pub use command::{Command, command};
@@ -18,7 +18,8 @@ use crate::message::Address;
 const CONNECTING: Duration = Duration::from_secs(5);
 
 /// How often the server is asked whether it is there, so that a connection that is dead is known to be.
-const PING_EVERY: Duration = Duration::from_secs(2);
+/// It takes three of them, which is less than after how long a node that says nothing is lost.
+const PING_EVERY: Duration = Duration::from_millis(700);
 
 /// How often state machines are told that time has passed.
 const TICK: Duration = Duration::from_millis(20);
@@ -46,6 +47,8 @@ pub enum NatsError {
         url: String,
         /// Why.
         why: String,
+        /// Whether it may be that it only is not there yet.
+        may_come: bool,
     },
     /// It does not keep results.
     #[error("{url} does not keep results: {why}")]
@@ -88,12 +91,16 @@ impl Place {
             options = options.add_root_certificates(file.clone()).require_tls(true);
         }
         let servers: Vec<&str> = self.url.split(',').collect();
-        let client = options.connect(servers).await.map_err(|error| self.unreached(&error))?;
+        let client = options.connect(servers).await.map_err(|error| NatsError::Connect {
+            url: self.shown(),
+            why: error.to_string(),
+            may_come: matches!(error.kind(), ConnectErrorKind::Io | ConnectErrorKind::Dns | ConnectErrorKind::TimedOut),
+        })?;
         Ok((client, changes))
     }
 
     fn unreached(&self, error: &dyn std::fmt::Display) -> NatsError {
-        NatsError::Connect { url: self.shown(), why: error.to_string() }
+        NatsError::Connect { url: self.shown(), why: error.to_string(), may_come: false }
     }
 
     /// The URL without what is secret in it.
@@ -112,7 +119,7 @@ impl Place {
             Address::Nodes => format!("bourdon.{pool}.nodes"),
             Address::Node(session) => format!("bourdon.{pool}.node.{session}"),
             Address::Run(run) => format!("bourdon.{pool}.run.{run}"),
-            Address::Results { run, .. } => format!("bourdon.{pool}.results.{run}"),
+            Address::Results { run, session, .. } => format!("bourdon.{pool}.results.{run}.{session}"),
         }
         .into()
     }

@@ -22,7 +22,16 @@ use crate::node::{Making, Node, NodeDoes, NodeNews};
 const ACKNOWLEDGED: Duration = Duration::from_secs(3);
 
 /// How long it is sent again and again: whoever wants it is gone by then.
-const DELIVERED: Duration = Duration::from_secs(120);
+const DELIVERED: Duration = Duration::from_secs(60);
+
+/// How long after an attempt to connect the next one is made.
+const AGAIN: Duration = Duration::from_millis(500);
+
+/// How long a result that is refused waits before it is sent again.
+const REFUSED: Duration = Duration::from_millis(200);
+
+/// What is said of results that nobody keeps.
+const NOT_KEPT: &str = "the server of messages does not keep what was measured (is its disk full?)";
 
 /// How long the last words may take.
 const PARTING: Duration = Duration::from_secs(2);
@@ -90,6 +99,23 @@ impl Drop for Under {
     }
 }
 
+/// Tells should the thread of a share end by a panic, or not begin.
+struct Falls {
+    makings: UnboundedSender<(String, Making)>,
+    session: String,
+    has_ended: bool,
+}
+
+impl Drop for Falls {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            let why =
+                "its thread could not be started, or fell; that is a bug in bourdon unless threads are limited here";
+            _ = self.makings.send((std::mem::take(&mut self.session), Making::Failed(why.to_owned())));
+        }
+    }
+}
+
 /// What a node works with.
 struct Runner<'t> {
     client: Client,
@@ -97,7 +123,8 @@ struct Runner<'t> {
     clock: NodeClock,
     sources: Vec<std::net::IpAddr>,
     under: Option<Under>,
-    makings: UnboundedSender<Making>,
+    /// What is being made, and under which name of the node.
+    makings: UnboundedSender<(String, Making)>,
     kept: UnboundedSender<(Subject, String, Vec<u8>)>,
     /// What the node is called: what was brought under another name nobody waits for.
     session: watch::Sender<String>,
@@ -108,7 +135,7 @@ struct Runner<'t> {
 async fn run(serve: Serve, stop: &AtomicBool, told: &mut dyn FnMut(NodeNews)) -> Result<(), NatsError> {
     let Serve { place, key, own, allowed, sources, ahead_ns, once } = serve;
     let clock = NodeClock { ahead_ns };
-    let (client, mut changes) = place.connect().await?;
+    let Some((client, mut changes)) = connected(&place, stop, told).await? else { return Ok(()) };
     let gone = || NatsError::Gone(place.shown());
     let mut node = Node::new(key, own, allowed, fresh_name);
     let mut calls = client.subscribe(place.subject(&Address::Nodes)).await.map_err(|_| gone())?;
@@ -140,8 +167,13 @@ async fn run(serve: Serve, stop: &AtomicBool, told: &mut dyn FnMut(NodeNews)) ->
                 Some(message) => node.heard(clock.now_ns(), &message.payload),
                 None => return Err(NatsError::Gone(runner.place.shown())),
             },
-            Some(making) = made.recv() => node.made(clock.now_ns(), making),
-            Some(()) = deliveries.recv() => vec![NodeDoes::Tell(NodeNews::Delivered)],
+            Some((session, making)) = made.recv() => {
+                if session == node.session() { node.made(clock.now_ns(), making) } else { Vec::new() }
+            }
+            Some(is_kept) = deliveries.recv() => match is_kept {
+                true => vec![NodeDoes::Tell(NodeNews::Delivered)],
+                false => node.made(clock.now_ns(), Making::Failed(NOT_KEPT.to_owned())),
+            },
             Some(is_up) = changes.recv() => {
                 node.connected(clock.now_ns(), is_up);
                 Vec::new()
@@ -159,6 +191,27 @@ async fn run(serve: Serve, stop: &AtomicBool, told: &mut dyn FnMut(NodeNews)) ->
     Ok(())
 }
 
+/// Connects to a server that may only come after the node; nothing where it was stopped before.
+async fn connected(
+    place: &Place,
+    stop: &AtomicBool,
+    told: &mut dyn FnMut(NodeNews),
+) -> Result<Option<(Client, UnboundedReceiver<bool>)>, NatsError> {
+    let mut is_told = false;
+    while !stop.load(Ordering::Relaxed) {
+        match place.connect().await {
+            Err(NatsError::Connect { url, why, may_come: true }) => {
+                if !std::mem::replace(&mut is_told, true) {
+                    told(NodeNews::Waits { url, why });
+                }
+                tokio::time::sleep(AGAIN).await;
+            }
+            other => return other.map(Some),
+        }
+    }
+    Ok(None)
+}
+
 async fn own_subject(client: &Client, place: &Place, session: &str) -> Result<Subscriber, NatsError> {
     let subject = place.subject(&Address::Node(session.to_owned()));
     client.subscribe(subject).await.map_err(|_| NatsError::Gone(place.shown()))
@@ -170,11 +223,13 @@ impl Runner<'_> {
         let mut renewed = None;
         for does in does {
             match does {
-                NodeDoes::Send(Address::Results { run, id }, bytes) => {
-                    let subject = self.place.subject(&Address::Results { run, id: String::new() });
-                    _ = self.kept.send((subject, id, bytes));
+                NodeDoes::Send(to, bytes) => {
+                    let subject = self.place.subject(&to);
+                    match to {
+                        Address::Results { id, .. } => _ = self.kept.send((subject, id, bytes)),
+                        _ => _ = tokio::time::timeout(TICK, self.client.publish(subject, bytes.into())).await,
+                    }
                 }
-                NodeDoes::Send(to, bytes) => _ = self.client.publish(self.place.subject(&to), bytes.into()).await,
                 NodeDoes::Make(order) => self.under = Some(self.make(*order)),
                 NodeDoes::Begin(at_ns) => {
                     let begin = self.under.as_mut().and_then(|under| under.begin.take());
@@ -199,13 +254,16 @@ impl Runner<'_> {
         let (begin, begins) = channel();
         let stop = Arc::new(AtomicBool::new(false));
         let (makings, stopped, ahead_ns) = (self.makings.clone(), Arc::clone(&stop), self.clock.ahead_ns);
+        let session = self.session.borrow().clone();
+        let falls = Falls { makings: makings.clone(), session: session.clone(), has_ended: false };
         let Order { spec, share, .. } = order;
         let spec = spec.with(|spec| {
             spec.sources.clone_from(&self.sources);
             spec.cpus.clear();
         });
         let body = move || {
-            let tell = |making| _ = makings.send(making);
+            let mut falls = falls;
+            let tell = |making| _ = makings.send((session.clone(), making));
             let made = engine::bring_share(
                 &spec,
                 RunOptions { share: Some(share), ..RunOptions::default() },
@@ -229,11 +287,10 @@ impl Runner<'_> {
                 Ok(None) => {}
                 Err(error) => tell(Making::Failed(error.to_string())),
             }
+            falls.has_ended = true;
         };
         let thread = std::thread::Builder::new().name("share".to_owned()).spawn(body);
-        if let Err(error) = &thread {
-            _ = self.makings.send(Making::Failed(error.to_string()));
-        }
+        // Of one that is not started `falls` tells.
         Under { begin: Some(begin), stop, thread: thread.ok() }
     }
 }
@@ -243,7 +300,7 @@ async fn deliver(
     context: Context,
     mut to_keep: UnboundedReceiver<(Subject, String, Vec<u8>)>,
     sessions: watch::Receiver<String>,
-    delivered: UnboundedSender<()>,
+    delivered: UnboundedSender<bool>,
 ) {
     while let Some((subject, id, bytes)) = to_keep.recv().await {
         let message = PublishMessage::build().payload(bytes.into()).message_id(&id);
@@ -257,15 +314,15 @@ async fn deliver(
                 match tokio::time::timeout(ACKNOWLEDGED, sent).await {
                     Ok(Some(_)) => return true,
                     // At once where it is refused, which it is until the server is back.
-                    Ok(None) => tokio::time::sleep(TICK).await,
+                    Ok(None) => tokio::time::sleep(REFUSED).await,
                     Err(_) => {}
                 }
             }
             false
         };
         let is_kept = tokio::time::timeout(DELIVERED, again).await.unwrap_or(false);
-        if is_kept && id.contains("/end/") {
-            _ = delivered.send(());
+        if is_wanted() && (!is_kept || id.contains("/end/")) {
+            _ = delivered.send(is_kept);
         }
     }
 }

@@ -84,6 +84,14 @@ pub(super) struct World {
     pub(super) heard: Vec<Vec<u8>>,
     /// What somebody writes to the coordinator, and when since the world began.
     pub(super) written: Vec<(u64, Vec<u8>)>,
+    /// Whether all that nodes have said so far comes again and again.
+    pub(super) echoes: bool,
+    /// A node that ends as soon as it has said what it brought.
+    pub(super) leaves: Option<usize>,
+    /// A node of whose results the last is never kept.
+    pub(super) keeps_back: Option<usize>,
+    /// A node whose machine is paused for so long, two seconds after the world began.
+    pub(super) pauses: Option<(usize, i64)>,
     /// What each node's maker is to say of its share: after so many seconds, and in the end.
     shares: BTreeMap<u32, (Vec<(u64, Brought)>, Brought)>,
 }
@@ -139,7 +147,7 @@ pub(super) fn asked(nodes: u32, window_s: u64, rate_per_s: f64) -> Asked {
         quick_ack: false,
         seed: 7,
     };
-    Asked { spec, nodes: Some(nodes), gather_ns: 5 * NS_PER_S, bourdon: "1".to_owned() }
+    Asked { spec, servers: Vec::new(), nodes: Some(nodes), gather_ns: 5 * NS_PER_S, bourdon: "1".to_owned() }
 }
 
 impl World {
@@ -171,6 +179,10 @@ impl World {
             carried: [(0, 0); 3],
             heard: Vec::new(),
             written: Vec::new(),
+            echoes: false,
+            leaves: None,
+            keeps_back: None,
+            pauses: None,
             shares: BTreeMap::new(),
         }
     }
@@ -204,6 +216,13 @@ impl World {
                 }
                 Event::Tick if ended.as_ref().is_some_and(|(_, since_ns)| at_ns > since_ns + 12 * NS_PER_S) => break,
                 Event::Tick => {
+                    if let Some((node, for_ns)) = self.pauses.take_if(|_| at_ns > DAWN_NS + 2 * NS_PER_S) {
+                        self.nodes[node].ahead_ns -= for_ns;
+                    }
+                    if self.echoes && at_ns % NS_PER_S < TICK_NS {
+                        let said = self.heard.clone();
+                        said.into_iter().for_each(|bytes| self.plan(at_ns, Event::ToCoordinator(bytes)));
+                    }
                     self.look_whether_away(&mut coordinator);
                     self.plan(at_ns + TICK_NS, Event::Tick);
                     self.tick_nodes();
@@ -316,6 +335,8 @@ impl World {
     fn carry_out(&mut self, node: usize, does: Vec<NodeDoes>) {
         for does in does {
             match does {
+                NodeDoes::Send(Address::Results { id, .. }, _)
+                    if self.keeps_back == Some(node) && id.contains("/end/") => {}
                 NodeDoes::Send(to, bytes) => self.carry(1, to, bytes),
                 NodeDoes::Make(order) => {
                     self.nodes[node].order = Some(*order);
@@ -352,6 +373,10 @@ impl World {
         }
         let (from_ns, until_ns) = home.window_ns();
         all.push((began_ns + warm_up_ns + (until_ns - from_ns) + 10 * MS, Making::Home(placed(&home))));
+        if self.leaves == Some(node) {
+            let (at_ns, _) = all[all.len() - 1];
+            all.push((at_ns + MS, Making::Failed("the node was ended".to_owned())));
+        }
         all.into_iter().for_each(|(at_ns, making)| self.plan(at_ns, Event::Made(node, making)));
     }
 }

@@ -245,6 +245,47 @@ fn a_node_whose_commander_is_gone_ends_its_share_and_is_free_again() {
     assert!(matches!(&does[..], [NodeDoes::Tell(NodeNews::Unheeded(Unheeded::OtherRun, _))]), "{does:?}");
 }
 
+#[test]
+fn a_node_that_ends_when_all_that_it_brought_is_here_takes_nothing_away() {
+    let mut world = World::new(3, asked(3, 4, 50.0), 1);
+    world.leaves = Some(1);
+    let (seen, _) = world.run();
+    let made = made(&seen);
+    assert!(made.lost.is_empty() && made.whole_seconds.is_none(), "{:?}", seen.news);
+    assert_eq!(whole(made.shares.iter().map(|share| share.brought.clone())), on_one_clock(&seen.shares));
+}
+
+#[test]
+fn what_is_never_delivered_is_not_waited_for_for_ever() {
+    let mut world = World::new(3, asked(3, 4, 50.0), 1);
+    world.keeps_back = Some(1);
+    let (seen, _) = world.run();
+    let made = made(&seen);
+    assert_eq!(made.lost.iter().map(|lost| &lost.why).collect::<Vec<_>>(), [&WhyLost::Late], "{:?}", seen.news);
+    assert_eq!(made.whole_seconds, Some(3), "the others were done, and it had told of three seconds");
+}
+
+#[test]
+fn a_machine_that_was_paused_did_not_keep_time() {
+    for (pause_ns, kept) in [(0, true), (1_000_000_000, false), (-3_000_000, false)] {
+        let mut world = World::new(3, asked(3, 4, 50.0), 1);
+        world.pauses = Some((1, pause_ns));
+        let (seen, _) = world.run();
+        let kept_time: Vec<bool> = made(&seen).shares.iter().map(|share| share.kept_time()).collect();
+        assert_eq!(kept_time.iter().filter(|kept| !**kept).count(), usize::from(!kept), "{pause_ns}: {kept_time:?}");
+    }
+}
+
+#[test]
+fn what_a_dead_node_said_before_does_not_keep_it_alive() {
+    let mut world = World::new(2, asked(2, 5, 30.0), 3);
+    world.kill(1, WINDOW_BEGINS_NS + 1_500 * MS);
+    // Whatever it said, of which nobody else has the key, comes again and again.
+    world.echoes = true;
+    let (seen, _) = world.run();
+    assert_eq!(made(&seen).lost.len(), 1, "{:?}", seen.news);
+}
+
 /// What is said with 1 to 1,000 nodes, of a load of four seconds: what docs/SCALE.md says of it.
 #[test]
 fn simulation_of_what_a_thousand_nodes_have_to_say() {

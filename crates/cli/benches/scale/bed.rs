@@ -1,0 +1,177 @@
+//! A server of messages, nodes, servers under load, and the load that is commanded, all on this machine.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::support::Nats;
+
+const BOURDON: &str = env!("CARGO_BIN_EXE_bourdon");
+
+/// Ends with its owner.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What a load needs.
+pub(crate) struct Bed {
+    nats: Nats,
+    folder: tempfile::TempDir,
+    nodes: Vec<Running>,
+    servers: Vec<Running>,
+    /// Files that each process may have open; none for as many as this one.
+    files: Option<u64>,
+}
+
+impl Bed {
+    /// Whether there is a server of messages, or one can be built.
+    pub(crate) fn can_be() -> bool {
+        Nats::start().is_some()
+    }
+
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("key"), "a secret of all of them").unwrap();
+        Self { nats: Nats::start().unwrap(), folder, nodes: Vec::new(), servers: Vec::new(), files: None }
+    }
+
+    /// One in which each process may have so many files open.
+    pub(crate) fn limited(files: u64) -> Self {
+        Self { files: Some(files), ..Self::new() }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = match self.files {
+            None => Command::new(BOURDON),
+            Some(files) => {
+                let mut command = Command::new("prlimit");
+                command.arg(format!("--nofile={files}:{files}")).arg(BOURDON);
+                command
+            }
+        };
+        command.args(arguments).env("XDG_STATE_HOME", "/dev/null").stdin(Stdio::null());
+        command
+    }
+
+    fn link(&self) -> [String; 2] {
+        [self.nats.url(), self.folder.path().join("key").display().to_string()]
+    }
+
+    pub(crate) fn node(&mut self, options: &[&str]) {
+        let [nats, key] = self.link();
+        let mut command = self.command(&[&["node", "--nats", &nats, "--key", &key], options].concat());
+        self.nodes.push(Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()));
+    }
+
+    pub(crate) fn end_nodes(&mut self) {
+        self.nodes.clear();
+    }
+
+    /// Kills a node; gives when.
+    pub(crate) fn kill_one(&mut self) -> SystemTime {
+        let mut node = self.nodes.pop().unwrap();
+        node.0.kill().unwrap();
+        SystemTime::now()
+    }
+
+    /// Starts a server on a free port of an address; gives its URL.
+    pub(crate) fn server(&mut self, address: &str) -> String {
+        let mut command = self.command(&["specimen", "clean"]);
+        command.env("PORT", "0").env("ADDRESS", address).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut server = Running(command.spawn().unwrap());
+        let mut said = String::new();
+        BufReader::new(server.0.stderr.take().unwrap()).read_line(&mut said).unwrap();
+        let at = said.trim().rsplit(' ').next().unwrap();
+        self.servers.push(server);
+        format!("http://{at}/rest/hello")
+    }
+
+    pub(crate) fn restart_nats(&mut self, after: Duration) {
+        self.nats.restart(|| std::thread::sleep(after));
+    }
+
+    pub(crate) fn begin(&self, url: &str, options: &[&str]) -> Load {
+        let [nats, key] = self.link();
+        let arguments = [&["load", url, "--nodes", &nats, "--key", &key, "--format", "json"], options].concat();
+        let mut running =
+            Running(self.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+        let errors = BufReader::new(running.0.stderr.take().unwrap());
+        Load { running, errors, stderr: String::new(), document: Value::Null }
+    }
+
+    pub(crate) fn load(&self, url: &str, options: &[&str]) -> Load {
+        self.begin(url, options).end()
+    }
+}
+
+/// A load, under way or done.
+pub(crate) struct Load {
+    running: Running,
+    errors: BufReader<std::process::ChildStderr>,
+    stderr: String,
+    document: Value,
+}
+
+impl Load {
+    /// Waits until it says this.
+    pub(crate) fn said(&mut self, words: &str) {
+        while !self.stderr.contains(words) {
+            let read = self.errors.read_line(&mut self.stderr).unwrap();
+            assert!(read > 0, "it ended without `{words}`: {}", self.stderr);
+        }
+    }
+
+    pub(crate) fn end(self) -> Self {
+        self.end_with(&[0])
+    }
+
+    /// Waits for its end, which has one of these statuses.
+    pub(crate) fn end_with(mut self, statuses: &[i32]) -> Self {
+        let mut stdout = self.running.0.stdout.take().unwrap();
+        let reading = std::thread::spawn(move || {
+            let mut text = String::new();
+            stdout.read_to_string(&mut text).unwrap();
+            text
+        });
+        self.errors.read_to_string(&mut self.stderr).unwrap();
+        let (text, status) = (reading.join().unwrap(), self.running.0.wait().unwrap().code());
+        assert!(status.is_some_and(|status| statuses.contains(&status)), "{status:?}: {}", self.stderr);
+        self.document = if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap() };
+        self
+    }
+
+    pub(crate) fn stderr(&self) -> &str {
+        &self.stderr
+    }
+
+    fn get(&self, path: &str) -> &Value {
+        self.document.pointer(&format!("/{path}")).unwrap_or(&Value::Null)
+    }
+
+    pub(crate) fn count(&self, path: &str) -> u64 {
+        self.get(path).as_u64().unwrap_or_else(|| panic!("no {path}"))
+    }
+
+    pub(crate) fn number(&self, path: &str) -> f64 {
+        self.get(path).as_f64().unwrap_or_else(|| panic!("no {path}"))
+    }
+
+    /// A figure of each node.
+    pub(crate) fn parts(&self, name: &str) -> Vec<f64> {
+        self.get("merged").as_array().unwrap().iter().map(|part| part[name].as_f64().unwrap()).collect()
+    }
+
+    /// For how long the load had lasted at a moment, in seconds; none where it brought nothing.
+    pub(crate) fn lived_s(&self, at: SystemTime) -> Option<f64> {
+        let began: Timestamp = self.get("started_at").as_str()?.parse().unwrap();
+        Some((Timestamp::try_from(at).unwrap() - began).total(jiff::Unit::Second).unwrap())
+    }
+}

@@ -1,0 +1,193 @@
+//! Loads that many nodes make on this machine, through a real nats-server: what docs/SCALE.md says of them.
+//!
+//! `make test-scale`, or `cargo bench -p bourdon --bench scale -- [PART...]`; without a part all of them, some half an hour. Each sets up what it needs
+//! and takes it down, prints what it measured, and fails where something was lost, counted twice or not declared. Under `cargo test` it makes the
+//! first part once, so that it cannot rot.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark may panic, and prints its result")]
+
+mod bed;
+#[path = "../../tests/support/mod.rs"]
+mod support;
+
+use std::time::Duration;
+
+use bed::Bed;
+use engine::MonotonicClock;
+use fastrand::Rng;
+use model::{Clock, NS_PER_S};
+use specimens::{Kind, LogSink, Settings};
+use support::Replay;
+
+/// Nodes whose clocks stand elsewhere: how far off each began, by what it was told to be ahead and by what was found.
+const SPREAD: [(usize, usize); 3] = [(2, 10), (16, 10), (200, 1)];
+
+type Part = (&'static str, fn());
+
+const PARTS: [Part; 6] = [
+    ("spread", || SPREAD.iter().for_each(|(nodes, times)| spread(*nodes, *times))),
+    ("stall", stall),
+    ("samples", samples),
+    ("broker", broker),
+    ("connections", connections),
+    ("kills", kills),
+];
+
+fn main() {
+    let given: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return if Bed::can_be() { spread(2, 1) } else { println!("NOT TESTED: no nats-server") };
+    }
+    assert!(Bed::can_be(), "there is no nats-server: sh scale/setup.sh");
+    let names = PARTS.map(|(name, _)| name);
+    given.iter().for_each(|part| assert!(names.contains(&part.as_str()), "no {part}; there are {names:?}"));
+    for (name, part) in PARTS {
+        if given.is_empty() || given.iter().any(|wanted| wanted == name) {
+            part();
+        }
+    }
+}
+
+/// How far apart nodes begin whose clocks stand up to 5 s elsewhere.
+fn spread(nodes: usize, times: usize) {
+    let (mut bed, mut rng, mut spreads_us) = (Bed::new(), Rng::with_seed(7), Vec::new());
+    let mut within_us = 0.0_f64;
+    let server = bed.server("127.0.0.1");
+    for _ in 0..times {
+        let mut ahead: Vec<f64> = (0..nodes).map(|_| rng.f64() * 10.0 - 5.0).collect();
+        ahead.iter().for_each(|seconds| bed.node(&["--once", "--clock-ahead", &format!("{seconds:.9}")]));
+        let each = nodes.to_string();
+        let load = bed.load(&server, &["--workers", &each, "-c", &each, "-R", &each, "-d", "1s", "--warm-up", "0s"]);
+        let mut found: Vec<f64> = load.parts("clock_ahead_s");
+        ahead.sort_by(f64::total_cmp);
+        found.sort_by(f64::total_cmp);
+        let off_us: Vec<f64> = ahead.iter().zip(&found).map(|(told, found)| (found - told) * 1e6).collect();
+        let (most, least) =
+            (off_us.iter().fold(f64::MIN, |a, b| a.max(*b)), off_us.iter().fold(f64::MAX, |a, b| a.min(*b)));
+        within_us = load.parts("clock_within_us").into_iter().fold(within_us, f64::max);
+        assert!(off_us.iter().all(|off| off.abs() <= within_us + 1.0), "{off_us:?} within {within_us}");
+        spreads_us.push(most - least);
+        bed.end_nodes();
+    }
+    spreads_us.sort_by(f64::total_cmp);
+    let (median, most) = (spreads_us[times / 2], spreads_us[times - 1]);
+    println!(
+        "spread: {nodes} nodes, {times} loads: began within {median:.0} µs of each other (median), {most:.0} µs at most; an offset is known to {within_us:.0} µs at worst"
+    );
+}
+
+/// A stall of a second, through one node and through four.
+fn stall() {
+    for nodes in [1, 4] {
+        let mut bed = Bed::new();
+        let second = Duration::from_secs(1);
+        let settings = Settings { stall_at: 2 * second, stall_for: second, ..Settings::new(Kind::Stall) };
+        let specimen = specimens::start(settings, LogSink::Memory).unwrap();
+        let server = format!("http://{}/rest/hello", specimen.address());
+        (0..nodes).for_each(|_| bed.node(&["--once"]));
+        let options = ["--workers", &nodes.to_string(), "-R", "400", "-c", "800", "-d", "6s", "--warm-up", "0s"];
+        let load = bed.load(&server, &options);
+        let truth = Replay::of(&specimen.stop(), load.count("accounting/scheduled") as usize, 400.0);
+        for (name, q) in [("p50", 0.50), ("p90", 0.90), ("p95", 0.95), ("p99", 0.99)] {
+            let measured_ms = load.number(&format!("latency_us/response/{name}")) / 1e3;
+            let expected_ms = truth.quantile_s(q) * 1e3;
+            let off_ms = (measured_ms - expected_ms).abs();
+            println!("stall: {nodes} nodes, {name}: {measured_ms:.1} ms, by the server's log {expected_ms:.1} ms");
+            assert!(off_ms <= (0.03 * expected_ms).max(2.0), "{off_ms} ms off");
+        }
+    }
+}
+
+/// Ten million requests of 16 nodes.
+fn samples() {
+    const REQUESTS: u64 = 10_000_000;
+    let mut bed = Bed::new();
+    let server = bed.server("127.0.0.1");
+    (0..16).for_each(|_| bed.node(&["--once"]));
+    let began_ns = MonotonicClock.now_ns();
+    let load = bed.load(&server, &["--workers", "16", "-c", "64", "-n", &REQUESTS.to_string()]);
+    let whole = ["accounting/scheduled", "accounting/ok", "latency_us/service/count", "in_window/completed"];
+    assert_eq!(whole.map(|field| load.count(field)), [REQUESTS; 4]);
+    println!(
+        "samples: {REQUESTS} requests of 16 nodes in {:.0} s, each in the books and in one bucket",
+        (MonotonicClock.now_ns() - began_ns) as f64 / NS_PER_S as f64
+    );
+}
+
+/// The server of messages goes and comes back while a load is made.
+fn broker() {
+    for away_ms in [0, 300, 2_000, 5_000] {
+        let mut bed = Bed::new();
+        let server = bed.server("127.0.0.1");
+        (0..4).for_each(|_| bed.node(&["--once"]));
+        let options = ["--workers", "4", "-c", "8", "-R", "1000", "-d", "8s", "--warm-up", "0s"];
+        let load = bed.begin(&server, &options);
+        std::thread::sleep(Duration::from_millis(3_000));
+        bed.restart_nats(Duration::from_millis(away_ms));
+        let load = load.end();
+        assert_eq!([load.count("accounting/scheduled"), load.count("accounting/ok")], [8_000; 2]);
+        println!(
+            "broker: away for {away_ms} ms in a load of 8 s: {} of 8,000 requests in the result",
+            load.count("accounting/ok")
+        );
+    }
+}
+
+/// 60,000 connections of four nodes to four servers, each process within 20,000 files.
+fn connections() {
+    let mut bed = Bed::limited(20_000);
+    let servers: Vec<String> = (2..6).map(|host| bed.server(&format!("127.0.0.{host}"))).collect();
+    let addresses: Vec<&str> =
+        servers.iter().map(|url| &url["http://".len()..url.len() - "/rest/hello".len()]).collect();
+    (0..4).for_each(|at| bed.node(&["--once", "--source", &format!("127.0.1.{}", at + 1)]));
+    let options = [
+        "--workers",
+        "4",
+        "-c",
+        "60000",
+        "-R",
+        "20000",
+        "-d",
+        "10s",
+        "--warm-up",
+        "1s",
+        "--servers",
+        &addresses.join(","),
+    ];
+    let load = bed.load(&servers[0], &options);
+    let opened = load.count("connections/opened");
+    assert!(opened >= 60_000 && load.count("accounting/ok") == load.count("accounting/scheduled"), "{opened}");
+    println!(
+        "connections: {opened} of four nodes to four servers, {} requests, all answered",
+        load.count("accounting/ok")
+    );
+}
+
+/// Nodes that are killed at any time are declared, and what was lost is no more than a second.
+fn kills() {
+    let (mut bed, mut rng, mut most_lost_s) = (Bed::new(), Rng::with_seed(11), 0.0_f64);
+    let server = bed.server("127.0.0.1");
+    let (mut declared, mut partial) = (0, 0);
+    const KILLS: usize = 100;
+    for _ in 0..KILLS {
+        (0..2).for_each(|_| bed.node(&["--once"]));
+        let options = ["--workers", "2", "-c", "4", "-R", "200", "-d", "6s", "--warm-up", "0s"];
+        let mut load = bed.begin(&server, &options);
+        load.said("all begin in");
+        std::thread::sleep(Duration::from_millis(300 + rng.u64(100..5_500)));
+        let killed = bed.kill_one();
+        let load = load.end_with(&[3, 4]);
+        declared += usize::from(load.stderr().contains("is lost: nothing was heard of it for"));
+        if let Some(lived_s) = load.lived_s(killed) {
+            partial += 1;
+            let lost_s = lived_s - load.count("partial/whole_seconds") as f64;
+            most_lost_s = most_lost_s.max(lost_s);
+            assert!(lost_s < 1.1, "{lost_s} s of {lived_s}");
+        }
+        bed.end_nodes();
+    }
+    println!(
+        "kills: {declared} of {KILLS} declared; of {partial} whose load had lasted a second, {most_lost_s:.2} s were lost at most"
+    );
+    assert_eq!(declared, KILLS);
+}

@@ -1,0 +1,132 @@
+//! What nodes bring, and who is lost before.
+
+use engine::Brought;
+use model::{Extent, NS_PER_S};
+
+use super::{Coordinator, Phase};
+use crate::member::Member;
+use crate::outcome::{Contribution, Ended, Lost, Made, Unmade, WhyLost};
+
+/// A node of which nothing was heard for so long is lost: it says something twice a second.
+const SILENT_NS: u64 = 3 * NS_PER_S;
+
+/// How long after the begin a node may still say that it begins.
+const BEGINS_NS: u64 = NS_PER_S;
+
+/// How long after a load was stopped what was measured may take to come, whether messages come and go or not.
+const STOPPED_NS: u64 = 6 * NS_PER_S;
+
+/// How long after its end what was measured may take to come: the drain of a second, and a server of messages that is away for a while.
+const BROUGHT_NS: u64 = 60 * NS_PER_S;
+
+/// How far off the begin of a window may be from where it was ordered: not at all but for rounding.
+const BEGIN_OFF_NS: u64 = 10_000;
+
+impl Coordinator {
+    pub(super) fn watch(&mut self, now_ns: u64, at_ns: u64) {
+        let has_begun = |member: &Member| member.begins || member.home.is_some();
+        if self.is_connected && now_ns > at_ns + BEGINS_NS && !self.members.iter().all(has_begun) {
+            let late = self.hosts(|member| !has_begun(member));
+            return self.end(Ended::Unmade(Unmade::NotBegun(late)));
+        }
+        let is_late = self.ends_ns().is_some_and(|ends_ns| now_ns > ends_ns);
+        let is_lost = |member: &&Member| {
+            let is_silent = self.is_connected && now_ns.saturating_sub(member.heard_ns) > SILENT_NS;
+            member.home.is_none() && (is_late || is_silent)
+        };
+        let lost = |member: &Member| {
+            let for_ns = now_ns.saturating_sub(member.heard_ns);
+            match for_ns > SILENT_NS {
+                true => Lost::silent(&member.name, &member.presence.host, for_ns),
+                false => self.lost(member, WhyLost::Late),
+            }
+        };
+        let lost: Vec<Lost> = self.members.iter().filter(is_lost).map(lost).collect();
+        if !lost.is_empty() {
+            self.lose(lost);
+        }
+    }
+
+    /// When everything should have been brought; none where nobody knows how long it takes.
+    fn ends_ns(&self) -> Option<u64> {
+        let load = &self.asked.spec.load;
+        let window_ns = match load.extent {
+            Extent::Window(ns) => Some(ns),
+            Extent::Requests { within_ns, .. } => within_ns,
+        };
+        let stopped = self.stopping_ns.map(|since_ns| since_ns + STOPPED_NS);
+        let whole =
+            |window_ns: u64| self.begin_ns.saturating_add(load.warm_up_ns).saturating_add(window_ns) + BROUGHT_NS;
+        stopped.into_iter().chain(window_ns.map(whole)).min()
+    }
+
+    /// Something that a node brought is there.
+    pub(super) fn took_result(&mut self, now_ns: u64, at: usize) {
+        let member = &self.members[at];
+        let is_elsewhere = member.home.as_ref().is_some_and(|home| !self.is_in_place(member, home));
+        if member.is_unsound || is_elsewhere {
+            let lost = self.lost(member, WhyLost::Unsound);
+            return self.lose(vec![lost]);
+        }
+        if self.members.iter().all(|member| member.home.is_some()) {
+            return self.ask_time(now_ns, 1, 0);
+        }
+        if let Some(seconds) = self.common_second() {
+            self.members.iter_mut().for_each(|member| member.forget_before(seconds));
+        }
+    }
+
+    /// Whether a share began when all did. One that was stopped in its warm-up has a window that begins with its end.
+    fn is_in_place(&self, member: &Member, brought: &Brought) -> bool {
+        let Some(offset) = member.offsets()[0] else { return false };
+        let begun_ns = i128::from(brought.window_ns().0) - i128::from(offset.ahead_ns);
+        let ordered_ns = i128::from(self.begin_ns) + i128::from(self.asked.spec.warm_up_ns);
+        let was_stopped = self.stopping_ns.is_some() && begun_ns < ordered_ns;
+        was_stopped || (begun_ns - ordered_ns).unsigned_abs() <= u128::from(BEGIN_OFF_NS)
+    }
+
+    /// The last second after which it is known what each would have brought.
+    fn common_second(&self) -> Option<u64> {
+        // Who is done has told of none of the later ones.
+        let teller = self.members.iter().find(|member| member.home.is_none()).or(self.members.first())?;
+        teller.seconds().rev().find(|second| self.members.iter().all(|member| member.has(*second)))
+    }
+
+    fn lost(&self, member: &Member, why: WhyLost) -> Lost {
+        Lost { name: member.name.clone(), host: member.presence.host.clone(), why }
+    }
+
+    /// Nodes are lost: what is left of the load would be another one, so that it ends. What counts is what all brought together.
+    pub(super) fn lose(&mut self, lost: Vec<Lost>) {
+        lost.iter().for_each(|lost| self.tell_of(lost));
+        match self.common_second().filter(|_| matches!(self.phase, Phase::Begun { .. })) {
+            Some(seconds) => self.made(Some(seconds), lost),
+            None => self.end(Ended::Unmade(Unmade::Lost(lost))),
+        }
+    }
+
+    /// Puts together what all brought, by the end or in so many whole seconds.
+    pub(super) fn made(&mut self, whole_seconds: Option<u64>, mut lost: Vec<Lost>) {
+        let mut shares = Vec::new();
+        for member in &self.members {
+            let brought = match whole_seconds {
+                Some(seconds) => member.after(seconds).filter(|brought| self.is_in_place(member, brought)),
+                None => member.home.clone(),
+            };
+            let [offset, offset_at_end] = member.offsets();
+            let (name, presence) = (member.name.clone(), member.presence.clone());
+            match brought.zip(offset) {
+                Some((brought, offset)) => {
+                    let (brought, offset) = (brought.moved(-offset.ahead_ns), offset.by(self.begin_ns));
+                    shares.push(Contribution { name, presence, offset, offset_at_end, brought });
+                }
+                None => lost.push(self.lost(member, WhyLost::Unsound)),
+            }
+        }
+        self.end(if shares.len() < self.members.len() {
+            Ended::Unmade(Unmade::Lost(lost))
+        } else {
+            Ended::Made(Made { shares, lost, whole_seconds, begin_ns: self.begin_ns })
+        });
+    }
+}
