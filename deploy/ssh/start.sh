@@ -29,7 +29,7 @@ for host in "$@"; do
     sleep 2147483647 | { cat "$key"; echo; cat; } |
         $ssh "$host" 'exec 3<&0; read -r secret <&3; dir=$(mktemp -d /dev/shm/bourdon.XXXXXX); chmod 700 "$dir"; printf %s "$secret" > "$dir/key"
             bourdon node --nats '"'$nats'"' --key "$dir/key" --allow '"'$allow'"' & node=$!
-            trap "kill $node 2>/dev/null; rm -rf $dir" EXIT
+            trap "kill $node 2>/dev/null; rm -rf $dir" EXIT; trap "exit 1" HUP INT TERM
             { cat <&3 > /dev/null; kill "$node" 2>/dev/null; } & wait "$node"' &
     started="$started $!"
 done
