@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use ::report::format::{counted, duration_us};
 use ::report::{LostNode, MergedPart, Origin, PartOf, Partial};
-use engine::Brought;
+use engine::{Brought, Share};
 use jiff::Timestamp;
-use model::{GeneratorLimits, Interval, LoadSpec, Measurement, NS_PER_S, Validity, Verdict};
+use model::{Extent, GeneratorLimits, Interval, LoadModel, LoadSpec, Measurement, NS_PER_S, Validity, Verdict};
 use nodes::{Asked, Command, Contribution, Ended, Lost, Made, News, Unmade, WhyLost, command};
 
 use crate::args::{LoadArgs, LoadFormat};
@@ -169,7 +169,8 @@ fn merged(
     (began_at, began_ns): (Timestamp, u64),
 ) -> MergedPart {
     let measured = share.brought.clone().conclude().measurement;
-    let validity = judge::judge_load(spec, limits, 1.0, &measured);
+    let own = own_spec(spec, share.share);
+    let validity = judge::judge_load(&own, limits, 1.0, &measured);
     let seconds = |ns: i64| ns as f64 / NS_PER_S as f64;
     let window_began_ns = began_ns + spec.warm_up_ns;
     MergedPart {
@@ -184,12 +185,26 @@ fn merged(
         started_at: began_at,
         instrument: share.presence.instrument.clone(),
         begun_after_s: seconds(share.brought.window_ns().0.saturating_sub(window_began_ns) as i64),
-        connections: measured.connections.opened.min(u64::from(spec.connections)) as u32,
+        connections: own.connections,
         requests_per_s: measured.requests_per_s(),
         busiest_thread: measured.generator.busiest_thread(),
         neediest_thread: measured.generator.neediest_thread(),
         verdict: validity.verdict,
     }
+}
+
+/// What was asked of one node.
+fn own_spec(spec: &LoadSpec, share: Share) -> LoadSpec {
+    spec.clone().with(|own| {
+        own.threads = share.threads;
+        own.load.connections = share.of(spec.connections.into(), spec.threads) as u32;
+        if let LoadModel::Open { rate_per_s, .. } = &mut own.load.model {
+            *rate_per_s *= f64::from(share.threads) / f64::from(spec.threads);
+        }
+        if let Extent::Requests { count, .. } = &mut own.load.extent {
+            *count = share.of(*count, spec.threads);
+        }
+    })
 }
 
 /// What is known of the generators, where all are like this one.

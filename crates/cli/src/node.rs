@@ -101,6 +101,8 @@ pub(crate) fn refused(why: &Refusal) -> String {
         Refusal::Busy { run } => {
             format!("it makes a share of run {run}; wait until that is over, or use another --pool")
         }
-        Refusal::Absurd => "there is no such load".to_owned(),
+        Refusal::Absurd => {
+            "the order is not valid: its threads, connections, rate or times are out of range".to_owned()
+        }
     }
 }

@@ -102,7 +102,7 @@ fn found(args: &OneServerArgs, name: &str) -> Result<Target, Failure> {
     let unknown = || {
         let near = near().map_or(String::new(), |near| format!("did you mean `{near}`? "));
         Failure::usage(format!(
-            "there is no target `{name}` here; {near}`bourdon targets` lists those that are, and --run 'COMMAND' launches \
+            "unknown target `{name}`; {near}`bourdon targets` lists those that are here, and --run 'COMMAND' launches \
              a server of your own"
         ))
     };

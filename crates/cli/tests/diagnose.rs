@@ -102,9 +102,7 @@ fn a_server_that_ends_under_load_is_a_finding_with_its_last_words() {
 #[test]
 fn what_cannot_be_diagnosed_is_refused_with_a_cure() {
     let lab = Lab::beside_others();
-    lab.bourdon(&["diagnose", "specimen:poll"])
-        .exits(2)
-        .says(&["there is no target `specimen:poll`", "--run 'COMMAND'"]);
+    lab.bourdon(&["diagnose", "specimen:poll"]).exits(2).says(&["unknown target `specimen:poll`", "--run 'COMMAND'"]);
     lab.bourdon(&["diagnose", "specimen:pool", "--set", "WORKERS"]).exits(2).says(&["write NAME=VALUE"]);
     lab.bourdon(&["diagnose"]).exits(2).says(&["<URL|TARGET>"]);
     lab.bourdon(&["diagnose", "--run", "false"]).exits(4).says(&["exited with status 1"]);

@@ -72,6 +72,7 @@ fn two_nodes_make_one_load_whatever_their_clocks_say() {
     let within_s = (0..2).map(|at| number(at, "clock_within_us") / 1e6).fold(0.0, f64::max);
     assert!((found[0] + 5.0).abs() <= within_s && (found[1] - 5.0).abs() <= within_s, "{found:?} within {within_s}");
     assert_eq!([0, 1].map(|at| number(at, "begun_after_s")), [0.0; 2]);
+    assert_eq!([0, 1].map(|at| number(at, "connections")), [5.0, 4.0], "each its share of nine");
     let kept = saved(&file);
     assert_eq!(kept.get("accounting"), whole.get("accounting"));
     assert!(kept.get("part").is_string());

@@ -67,9 +67,9 @@ fn a_server_that_ends_is_told_with_its_last_words() {
 fn what_cannot_be_soaked_is_refused_with_a_cure() {
     let lab = Lab::beside_others();
     let refused = |words: &[&str], says: &[&str]| drop(lab.bourdon(&[&["soak"], words].concat()).exits(2).says(says));
-    refused(&["specimen:leak"], &["there is no target `specimen:leak`"]);
+    refused(&["specimen:leak"], &["unknown target `specimen:leak`"]);
     refused(&["specimen:clean", "--for", "10s"], &["must be 40s at least"]);
-    refused(&["specimen:clean", "--rule", "errors=1%"], &["there is no rule `errors`", "failed, established"]);
+    refused(&["specimen:clean", "--rule", "errors=1%"], &["unknown rule `errors`", "failed, established"]);
     refused(&["specimen:clean", "--rule", "failed"], &["write NAME=MOST"]);
     refused(&["specimen:clean", "--rule", "established=-1"], &["0 or more"]);
     refused(&["specimen:clean", "--share", "0"], &["above zero"]);

@@ -1,6 +1,6 @@
 //! What becomes of a load that nodes make.
 
-use engine::Brought;
+use engine::{Brought, Share};
 use model::{Interval, NS_PER_S};
 
 use crate::key::Unheeded;
@@ -36,6 +36,8 @@ pub struct Contribution {
     pub name: String,
     /// What it said that it is.
     pub presence: Presence,
+    /// Which of the load's threads were its own.
+    pub share: Share,
     /// How far its clock was ahead, before the load.
     pub offset: Offset,
     /// The same after the load, where it was asked again.

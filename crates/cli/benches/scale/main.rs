@@ -36,9 +36,9 @@ const PARTS: [Part; 6] = [
 fn main() {
     let given: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     if !std::env::args().any(|argument| argument == "--bench") {
-        return if Bed::can_be() { spread(2, 1) } else { println!("NOT TESTED: no nats-server") };
+        return if Bed::can_be() { spread(2, 1) } else { println!("NOT TESTED: nats-server is missing") };
     }
-    assert!(Bed::can_be(), "there is no nats-server: sh scale/setup.sh");
+    assert!(Bed::can_be(), "nats-server is missing: run sh scale/setup.sh");
     let names = PARTS.map(|(name, _)| name);
     given.iter().for_each(|part| assert!(names.contains(&part.as_str()), "no {part}; there are {names:?}"));
     for (name, part) in PARTS {

@@ -93,7 +93,7 @@ fn part(text: &str) -> Result<f64, String> {
 fn rule(text: &str) -> Result<Rule, String> {
     let names = || Ruled::ALL.iter().map(|of| of.id()).collect::<Vec<_>>().join(", ");
     let (name, most) = text.split_once('=').ok_or_else(|| "write NAME=MOST".to_owned())?;
-    let of = Ruled::from_id(name).ok_or_else(|| format!("there is no rule `{name}`; the rules are {}", names()))?;
+    let of = Ruled::from_id(name).ok_or_else(|| format!("unknown rule `{name}`; the rules are {}", names()))?;
     let most = match of {
         Ruled::Failed | Ruled::Cpu => share(most)?,
         _ => most

@@ -118,7 +118,8 @@ impl Coordinator {
             match brought.zip(offset) {
                 Some((brought, offset)) => {
                     let (brought, offset) = (brought.moved(-offset.ahead_ns), offset.by(self.begin_ns));
-                    shares.push(Contribution { name, presence, offset, offset_at_end, brought });
+                    let share = member.share;
+                    shares.push(Contribution { name, presence, share, offset, offset_at_end, brought });
                 }
                 None => lost.push(self.lost(member, WhyLost::Unsound)),
             }

@@ -10,9 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use engine::Brought;
 use engine::simulation::{SimulatedServer, simulate_share};
 use fastrand::Rng;
-use model::{
-    Arrivals, Extent, Instrument, Interval, Load, LoadModel, LoadSpec, Mix, NS_PER_S, ReplyExpectation, Request,
-};
+use model::{Arrivals, Instrument, Interval, Load, LoadModel, LoadSpec, Mix, NS_PER_S, ReplyExpectation, Request};
 
 use crate::allowed::Allowed;
 use crate::coordinator::{Asked, Coordinator, Does};
@@ -127,15 +125,13 @@ pub(super) fn next_name() -> String {
 pub(super) fn asked(nodes: u32, window_s: u64, rate_per_s: f64) -> Asked {
     let spec = LoadSpec {
         load: Load {
-            mix: Mix::one(Request::get("/"), ReplyExpectation::default()),
             model: LoadModel::Open { rate_per_s: rate_per_s * f64::from(nodes), arrivals: Arrivals::Poisson },
-            connections: 2 * nodes,
-            pipeline: 1,
-            keep_alive: true,
-            timeout_ns: None,
-            network_delay_ns: 0,
-            warm_up_ns: NS_PER_S / 2,
-            extent: Extent::Window(window_s * NS_PER_S),
+            ..Load::closed(
+                Mix::one(Request::get("/"), ReplyExpectation::default()),
+                2 * nodes,
+                NS_PER_S / 2,
+                window_s * NS_PER_S,
+            )
         },
         address: ([127, 0, 0, 1], 80).into(),
         tls: None,
