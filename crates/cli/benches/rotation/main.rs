@@ -2,6 +2,7 @@
 //!
 //! - Sessions of the clean specimen against itself, alone and beside a hog that takes the target's CPU for 2 s in every 7, and
 //!   against one that needs 2 % or 5 % more CPU a request, or whose p99 is a fifth higher.
+//! - Sessions of a Go server that is built once for each of two revisions, from one source.
 //! - Traps: sessions of the clean specimen against one that does something while others have their slices. The answer is right,
 //!   or it is refused with the reason.
 //! - Within one launch: the slices of a Go, a Node and a JVM server while another has slices between them, beside those while that

@@ -18,13 +18,46 @@ const TRUTH: Duration = Duration::from_mins(20);
 const OLD: &str = "old";
 const NEW: &str = "new";
 
+/// A Go server of some 70 µs of CPU a request: it computes, allocates and writes JSON.
+const GO_SERVER: &str = r#"package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+)
+
+func main() {
+	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		table := make([]uint32, 1024)
+		sum := uint32(2166136261)
+		for i := 0; i < 25000; i++ {
+			sum = (sum ^ uint32(i)) * 16777619
+			table[sum%1024] += sum
+		}
+		json.NewEncoder(w).Encode(map[string]any{"sum": sum, "table": table[:16]})
+	})
+	panic(http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), nil))
+}
+"#;
+
 /// As short as a session can be.
 pub(crate) const SHORT: [&str; 6] = ["--duration", "500ms", "--warm-up", "0s", "--blocks", "1"];
+
+/// What a revision is built to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Program {
+    /// A copy of bourdon, which serves as its specimens.
+    Copy,
+    /// What the Go compiler makes of [`GO_SERVER`], once for each revision.
+    Go,
+}
 
 /// A kind of session: two specimens, each with its settings, under one load.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Planted {
     pub(crate) name: &'static str,
+    pub(crate) program: Program,
     pub(crate) old: &'static str,
     pub(crate) new: &'static str,
     /// The metric that the session is about.
@@ -40,6 +73,7 @@ pub(crate) struct Planted {
 /// Both compute 40,000 rounds for each request, which takes some 50 µs of CPU.
 const ITSELF: Planted = Planted {
     name: "itself",
+    program: Program::Copy,
     old: "WORK=40000 clean",
     new: "WORK=40000 clean",
     primary: "cpu_per_request",
@@ -49,7 +83,7 @@ const ITSELF: Planted = Planted {
     sessions: 40,
 };
 
-pub(crate) const PLANTED: [Planted; 5] = [
+pub(crate) const PLANTED: [Planted; 6] = [
     ITSELF,
     Planted { name: "itself-beside-a-hog", hog: true, ..ITSELF },
     Planted { name: "two-percent", new: "WORK=40800 clean", measured: true, sessions: 20, ..ITSELF },
@@ -64,6 +98,7 @@ pub(crate) const PLANTED: [Planted; 5] = [
         sessions: 10,
         ..ITSELF
     },
+    Planted { name: "two-builds", program: Program::Go, old: "one", new: "one", ..ITSELF },
 ];
 
 pub(crate) fn prove(asked: &Asked) {
@@ -114,8 +149,12 @@ impl Planted {
     fn compare(&self, runs: &Path, options: &[&str]) -> Value {
         let repository = self.repository();
         let mut command = Command::new(BOURDON);
-        command.current_dir(&repository).args(["compare", "--rev", OLD, "--rev", NEW, "--run", "sh serve ./server"]);
-        command.args(["--build", &format!("cp {BOURDON} server")]);
+        let copy = format!("cp {BOURDON} server");
+        let (build, run) = match self.program {
+            Program::Copy => (copy.as_str(), "sh serve ./server"),
+            Program::Go => ("go build -o server .", "./server"),
+        };
+        command.current_dir(&repository).args(["compare", "--rev", OLD, "--rev", NEW, "--build", build, "--run", run]);
         command.args(["--path", "/rest/hello", "--ready", "/ping", "--primary", self.primary]).args(self.load);
         command.args(["--format", "json", "--runs"]).arg(runs).args(options).stderr(Stdio::null());
         let output = command.output().unwrap();
@@ -132,10 +171,18 @@ impl Planted {
         };
         git(&["init", "--quiet"]);
         for (tag, written) in [(OLD, self.old), (NEW, self.new)] {
-            let (settings, specimen) = written.rsplit_once(' ').unwrap();
-            let serve = format!("exec env {settings} \"$1\" specimen {specimen}\n");
-            std::fs::write(folder.path().join("serve"), serve).unwrap();
-            git(&["add", "serve"]);
+            let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+            match self.program {
+                Program::Copy => {
+                    let (settings, specimen) = written.rsplit_once(' ').unwrap();
+                    write("serve", &format!("exec env {settings} \"$1\" specimen {specimen}\n"));
+                }
+                Program::Go => {
+                    write("go.mod", "module server\n\ngo 1.21\n");
+                    write("main.go", GO_SERVER);
+                }
+            }
+            git(&["add", "."]);
             git(&["commit", "--quiet", "--allow-empty", "--message", written]);
             git(&["tag", tag]);
         }

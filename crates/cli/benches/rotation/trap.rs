@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use crate::Asked;
-use crate::planted::Planted;
+use crate::planted::{Planted, Program};
 
 const DEFERS: Planted = Planted {
     name: "defers-work",
+    program: Program::Copy,
     old: "WORK=10000 clean",
     new: "WORK=10000 deferred",
     primary: "cpu_per_request",
