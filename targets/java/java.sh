@@ -68,6 +68,16 @@ if [ "${1:-}" = java ] && [ -n "${HEAP:-}" ]; then
     flags="$flags -Xms$size -Xmx$size -XX:+AlwaysPreTouch"
 fi
 
+case ${COLLECTOR:-auto} in
+auto) ;;
+g1) flags="$flags -XX:+UseG1GC" ;;
+serial) flags="$flags -XX:+UseSerialGC" ;;
+*)
+    echo "COLLECTOR=\"$COLLECTOR\" is not known; set it to auto, g1 or serial, or leave it unset" >&2
+    exit 2
+    ;;
+esac
+
 if [ "${1:-}" = java ] && [ -n "$flags" ]; then
     shift
     # shellcheck disable=SC2086 # the flags are words

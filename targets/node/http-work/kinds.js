@@ -2,11 +2,11 @@
 // database hold it up.
 
 import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { SettingError } from "../work/settings.js";
+import { readFile } from "../work/work.js";
 
 /** How many keys there are: 1 and up. */
 export const KEYS = 1000;

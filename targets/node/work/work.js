@@ -2,8 +2,12 @@
 // difference between two targets is a difference between their frameworks.
 
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile as readFileThen } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+
+/** With the callback, as most programs read files: that of node:fs/promises opens a handle for itself first. */
+export const readFile = promisify(readFileThen);
 
 /** The largest body /submit takes, in bytes. */
 export const SUBMIT_LIMIT = 1024 * 1024;

@@ -84,6 +84,20 @@ fi
 
 # Of php-apache-work alone.
 work() {
+    case ${CONNECTION:-for-each-request} in
+    for-each-request | persistent) ;;
+    *) fail 2 "CONNECTION=\"$CONNECTION\" is not known; set it to for-each-request or persistent, or leave it unset" ;;
+    esac
+    case ${JIT:-off} in
+    off) ;;
+    tracing)
+        mkdir "$SCRATCH/ini" && printf 'opcache.jit=tracing\nopcache.jit_buffer_size=64M\n' >"$SCRATCH/ini/jit.ini" ||
+            fail 1 "SCRATCH=\"$SCRATCH\" cannot be filled; set it to an empty folder"
+        # An empty one stands for Debian's own.
+        export PHP_INI_SCAN_DIR=":$SCRATCH/ini"
+        ;;
+    *) fail 2 "JIT=\"$JIT\" is not known; set it to off or tracing, or leave it unset" ;;
+    esac
     case ${WORK:-sleep} in
     sleep | cpu | file | http) return ;;
     sqlite) ;;
@@ -102,7 +116,7 @@ mkdir "$SCRATCH/www" && cp -R "$public" "$SCRATCH/www/public" && cp -R "$here/ad
 
 [ -z "$ADMIN_PORT" ] || options="$options -DADMIN"
 export PORT ADMIN_PORT SCRATCH MAX_REQUEST_WORKERS MAX_KEEP_ALIVE_REQUESTS SERVER_LIMIT KEEP_ALIVE_TIMEOUT
-export HEADER_TIMEOUT HANDLER_DELAY_US DATA_FILE RENDERING DIGEST WORK WORK_FILE WORK_DATABASE BACKEND
+export HEADER_TIMEOUT HANDLER_DELAY_US DATA_FILE RENDERING DIGEST WORK WORK_FILE WORK_DATABASE BACKEND CONNECTION
 # In a session of its own: when Apache ends, it sends TERM to its whole process group.
 # shellcheck disable=SC2086 # the options are words
 serve WINCH setsid apache2 -D FOREGROUND $options -f "$(realpath "$here")/httpd.conf"

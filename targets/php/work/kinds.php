@@ -1,5 +1,6 @@
 <?php
-// The kinds of work that a handler may do, each as plain PHP has it: what is needed is opened anew for each request.
+// The kinds of work that a handler may do, each as plain PHP has it: what is needed is opened anew for each request, but for
+// a database that is asked to stay.
 
 declare(strict_types=1);
 
@@ -21,6 +22,7 @@ final class Kinds
             (string) getenv('WORK_FILE'),
             (string) getenv('WORK_DATABASE'),
             (string) getenv('BACKEND'),
+            getenv('CONNECTION') === 'persistent',
         );
     }
 
@@ -30,6 +32,7 @@ final class Kinds
         private readonly string $file,
         private readonly string $database,
         private readonly string $backend,
+        private readonly bool $stays = false,
     ) {
     }
 
@@ -71,8 +74,8 @@ final class Kinds
 
     private function in_database(int $key): string
     {
-        $only_read = [PDO::SQLITE_ATTR_OPEN_FLAGS => PDO::SQLITE_OPEN_READONLY];
-        $question = (new PDO("sqlite:$this->database", options: $only_read))
+        $options = [PDO::SQLITE_ATTR_OPEN_FLAGS => PDO::SQLITE_OPEN_READONLY, PDO::ATTR_PERSISTENT => $this->stays];
+        $question = (new PDO("sqlite:$this->database", options: $options))
             ->prepare('SELECT value FROM work WHERE key = ?');
         $question->execute([$key]);
         $value = $question->fetchColumn();

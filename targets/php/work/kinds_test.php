@@ -40,8 +40,11 @@ if (extension_loaded('pdo_sqlite')) {
     file_put_contents("$folder/work.tsv", "1\tone\n2\ttwo\n");
     $argv = ['fill.php', "$folder/work.tsv", "$folder/work.sqlite"];
     require __DIR__ . '/../apache-work/fill.php';
-    $work = new Kinds('sqlite', 0, '', "$folder/work.sqlite", '');
-    same('sqlite', [200, 'two', 500], [$work->reply('2')->status, $work->reply('2')->body, $work->reply('3')->status]);
+    foreach ([false, true] as $stays) {
+        $work = new Kinds('sqlite', 0, '', "$folder/work.sqlite", '', $stays);
+        $got = [$work->reply('2')->status, $work->reply('2')->body, $work->reply('3')->status];
+        same('sqlite with a connection that ' . ($stays ? 'stays' : 'goes'), [200, 'two', 500], $got);
+    }
     array_map(unlink(...), glob("$folder/*"));
     rmdir($folder);
 } else {

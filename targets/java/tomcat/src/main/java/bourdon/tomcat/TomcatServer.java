@@ -43,6 +43,8 @@ public class TomcatServer implements Server {
         settings.duration("IDLE_TIMEOUT").ifPresent(timeout ->
                 connector.setProperty("keepAliveTimeout", Integer.toString(milliseconds(timeout))));
         settings.count("MAX_THREADS").ifPresent(most -> connector.setProperty("maxThreads", Integer.toString(most)));
+        settings.count("MAX_KEEP_ALIVE_REQUESTS").ifPresent(most ->
+                connector.setProperty("maxKeepAliveRequests", Integer.toString(most)));
         // An error to listen would otherwise be logged only.
         connector.setThrowOnFailure(true);
         // Lets stop() close the listening socket before the requests in flight have ended.
