@@ -56,6 +56,8 @@ pub(crate) fn unlinked(error: &NatsError) -> Failure {
 
 /// Why a message was not heeded.
 pub(crate) fn unheeded(why: Unheeded, from: Option<&str>) -> String {
+    // Whoever is not signed may call himself anything, also a line of this program's.
+    let from = from.filter(|from| from.chars().all(|c| c.is_ascii_alphanumeric()));
     let from = from.map_or(String::new(), |from| format!(" of {from}"));
     let why = match why {
         Unheeded::TooLarge => "it is larger than any",

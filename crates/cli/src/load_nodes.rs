@@ -222,6 +222,7 @@ fn why_lost(why: &WhyLost) -> String {
     match why {
         WhyLost::Silent(for_s) => format!("nothing was heard of it for {for_s:.1} s"),
         WhyLost::Said(why) => format!("it said: {why}"),
+        WhyLost::Apart(for_s) => format!("the server of messages was away for {for_s:.0} s, and nobody knows of it"),
         WhyLost::Late => "it brought nothing in time".to_owned(),
         WhyLost::Unsound => "what it brought is not its share of this load".to_owned(),
     }
@@ -230,9 +231,9 @@ fn why_lost(why: &WhyLost) -> String {
 /// What is said of it while it goes on.
 fn line(news: &News, wanted: Option<u32>) -> Option<String> {
     match news {
-        News::Came { host, of } => {
+        News::Came { name, host, of } => {
             let of_all = wanted.map_or(String::new(), |wanted| format!(" of {wanted}"));
-            Some(format!("node {of}{of_all}: {host}"))
+            Some(format!("node {of}{of_all}: {}", ::report::node_name(host, name)))
         }
         News::Ready => Some("all connections are open; comparing clocks".to_owned()),
         News::Begins { within_ns, in_ns } => Some(format!(
@@ -240,7 +241,10 @@ fn line(news: &News, wanted: Option<u32>) -> Option<String> {
             duration_us(*in_ns as f64 / 1e3),
             duration_us(2.0 * *within_ns as f64 / 1e3)
         )),
-        News::Lost(lost) => Some(format!("node {} is lost: {}; the load ends", lost.host, why_lost(&lost.why))),
+        News::Lost(lost) => {
+            let Lost { name, host, why } = lost;
+            Some(format!("node {} is lost: {}; the load ends", ::report::node_name(host, name), why_lost(why)))
+        }
         News::Ordered | News::Second(_) | News::Unheeded(..) => None,
     }
 }
@@ -287,6 +291,9 @@ fn unmade(why: &Unmade) -> Failure {
                 named.join(", ")
             ))
         }
+        Unmade::Apart(for_s) => Failure::unreachable(format!(
+            "the server of messages was away for {for_s:.0} s before the load began; see that it runs, and try again"
+        )),
         Unmade::Stopped => Failure::interrupted("interrupted before the load began"),
     }
 }

@@ -29,6 +29,7 @@ struct Part {
 
 /// `bourdon merge FILE...`.
 pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Failure> {
+    refuse_to_replace(args)?;
     load_files::prepare(args.output.as_deref(), None)?;
     let mut parts = args.files.iter().map(|file| Part::read(file)).collect::<Result<Vec<Part>, Failure>>()?;
     parts.sort_by_key(|part| part.brought.window_ns());
@@ -105,6 +106,16 @@ impl Part {
     }
 }
 
+/// Refuses to write the result over one of the loads.
+fn refuse_to_replace(args: &MergeArgs) -> Result<(), Failure> {
+    let Some(output) = args.output.as_deref().and_then(|file| file.canonicalize().ok()) else { return Ok(()) };
+    let is_it = |file: &&PathBuf| file.canonicalize().is_ok_and(|file| file == output);
+    match args.files.iter().find(is_it) {
+        Some(file) => Err(Failure::usage(format!("{} is one of the loads; save the result elsewhere", file.display()))),
+        None => Ok(()),
+    }
+}
+
 /// Refuses loads that are not parts of one: of other versions, asked for something else, one of them twice, or made one after the other.
 fn refuse_what_is_apart(parts: &[Part]) -> Result<(), Failure> {
     let first = &parts[0];
@@ -115,6 +126,12 @@ fn refuse_what_is_apart(parts: &[Part]) -> Result<(), Failure> {
             return Err(Failure::usage(format!(
                 "{a} was measured by bourdon {} and {b} by {}; measure both with one version",
                 mine.instrument.bourdon, theirs.instrument.bourdon
+            )));
+        }
+        if mine.url != theirs.url {
+            return Err(Failure::usage(format!(
+                "{a} asked {} and {b} asked {}; put loads of one URL together, by a name that each machine resolves in its own way if it must",
+                mine.url, theirs.url
             )));
         }
         let theirs_alike = but_for_shares(&theirs.load, &mine.load);
@@ -130,6 +147,11 @@ fn refuse_what_is_apart(parts: &[Part]) -> Result<(), Failure> {
             let (a, b) = (other.file.display(), part.file.display());
             if other.brought == part.brought {
                 return Err(Failure::usage(format!("{a} and {b} hold one and the same load; leave one of them out")));
+            }
+            if other.brought.shares_a_thread_with(&part.brought) {
+                return Err(Failure::usage(format!(
+                    "{a} and {b} share a load, for at least one of them was merged of several; its requests would count twice: merge each load once"
+                )));
             }
             let (mine, theirs) = (&other.saved.load, &part.saved.load);
             let is_random = matches!(mine.model, LoadModel::Open { arrivals: Arrivals::Poisson, .. });

@@ -100,6 +100,24 @@ fn a_server_that_ends_under_load_is_a_finding_with_its_last_words() {
 }
 
 #[test]
+fn a_server_that_cuts_requests_off_or_answers_what_is_no_reply_is_told_with_how() {
+    for (answers, kind) in
+        [("ask.socket.destroy()", "closed-before-reply"), ("ask.socket.end('garbage\\r\\n\\r\\n')", "malformed")]
+    {
+        let server = format!(
+            "let good = 20; require('http').createServer((ask, reply) => {{ \
+             if (good-- > 0) reply.end('ok'); else {answers}; }}).listen(process.env.PORT, '127.0.0.1')"
+        );
+        let lab = Lab::new().file("server.js", &server);
+        let asked = [&["diagnose", "--run", "node server.js", "--format", "json"], &SHORT[..]].concat();
+        let answer = lab.bourdon(&asked).exits(1).json();
+        let how = &fault(&answer, "failures")["fault"]["failures"]["how"]["failed"];
+        assert!(how[kind].as_u64().is_some_and(|count| count > 0), "{kind}: {answer:#}");
+        lab.nothing_is_left();
+    }
+}
+
+#[test]
 fn what_cannot_be_diagnosed_is_refused_with_a_cure() {
     let lab = Lab::beside_others();
     lab.bourdon(&["diagnose", "specimen:poll"]).exits(2).says(&["unknown target `specimen:poll`", "--run 'COMMAND'"]);

@@ -64,6 +64,7 @@ fn nothing_is_lost_and_nothing_counted_twice() {
     let again = merge(&[merged(folder.path(), &files[..2]), files[2].clone()], &["--format", "json"]).document_with(0);
     assert_eq!([again.get("latency_us"), again.get("accounting")], [whole.get("latency_us"), whole.get("accounting")]);
     assert_eq!(bourdon(&["report", both.to_str().unwrap()]).status, Some(0), "it is a load like any other");
+    assert_refused(&merge(&[both, files[1].clone()], &[]), "share a load", "merge each load once");
 }
 
 /// These put together in a file.
@@ -104,6 +105,12 @@ fn assert_refused(ended: &Ended, cause: &str, cure: &str) {
     assert!(ended.stderr.contains(cause) && ended.stderr.contains(cure), "{}", ended.stderr);
 }
 
+/// A copy of a file.
+fn copied(file: &Path, to: &Path) -> PathBuf {
+    std::fs::copy(file, to).unwrap();
+    to.to_owned()
+}
+
 #[test]
 fn what_is_not_one_load_is_not_put_together() {
     let (specimen, folder) = (Specimen::of(Kind::Clean), tempfile::tempdir().unwrap());
@@ -115,10 +122,16 @@ fn what_is_not_one_load_is_not_put_together() {
     let short: &[&str] = &["-d", "100ms", "--warm-up", "0s", "-c", "2"];
     let first = made("first", short);
     assert_refused(&merge(&[first.clone(), made("later", short)], &[]), "after", "at the same time");
+    let elsewhere = saved(folder.path(), &url.replace("127.0.0.1", "localhost"), &[short]).remove(0);
+    assert_refused(&merge(&[first.clone(), elsewhere], &[]), "asked http", "loads of one URL");
     let other = made("other", &[short, &["-H", "Accept: text/plain"]].concat());
     assert_refused(&merge(&[first.clone(), other], &[]), "asked for different loads", "ask for one load with both");
-    let copy = at("copy.json");
-    std::fs::copy(&first, &copy).unwrap();
+    assert_refused(
+        &merge(&[first.clone(), copied(&first, &at("own.json"))], &["-o", first.to_str().unwrap()]),
+        "is one of the loads",
+        "elsewhere",
+    );
+    let copy = copied(&first, &at("copy.json"));
     assert_refused(&merge(&[first.clone(), copy], &[]), "one and the same load", "leave one of them out");
     let poisson: &[&str] = &["-R", "50", "--arrivals", "poisson", "-d", "200ms", "--warm-up", "0s"];
     let alike = saved(folder.path(), &url, &[poisson, poisson]);

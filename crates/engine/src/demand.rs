@@ -167,8 +167,9 @@ pub(crate) fn share(count: u64, thread: u32, threads: u32) -> u64 {
     count / threads + u64::from(thread < count % threads)
 }
 
-/// How long after the window's end a request that was due before it may still leave.
-const LAST_SEND_NS: u64 = 1_000_000;
+/// How long after the window's end a request that was due before it may still leave: generators on shared machines are held up for some
+/// milliseconds, and slices have many ends.
+const LAST_SEND_NS: u64 = 20_000_000;
 
 /// Longest time the end of a load waits for replies still in flight.
 pub(crate) const DRAIN_NS: u64 = NS_PER_S;

@@ -93,6 +93,14 @@ impl Brought {
         encoded(&all)
     }
 
+    /// Whether another holds a thread that this one holds, too: the same load, or one that it was put together from. No two threads use the
+    /// CPU for the same time, to the nanosecond.
+    pub fn shares_a_thread_with(&self, other: &Brought) -> bool {
+        let threads = |of: &Brought| of.parts.iter().flat_map(|part| part.threads.clone()).collect::<Vec<_>>();
+        let theirs = threads(other);
+        threads(self).iter().any(|mine| mine.cpu_s > 0.0 && theirs.contains(mine))
+    }
+
     /// Adds what another generator brought of the same load, both on one clock. Its threads and connections come behind those that are here;
     /// the window is the one that began first, and as long as the longer one. Of the steps of two generators the quantiles are not known.
     ///

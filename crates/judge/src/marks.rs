@@ -226,16 +226,8 @@ pub(crate) fn noisy(seen: &Observation, measured: &Measurement) -> Option<MarkNo
     (steal_share.is_some() || others_share.is_some()).then(|| MarkNote::new(cause()))
 }
 
-/// Requests that failed. What still waited for a connection at the end of an open load is the rate's doing, and what
-/// this machine could not send its own.
+/// Requests that failed.
 pub(crate) fn errors(measured: &Measurement) -> Option<MarkNote> {
     let books = &measured.accounting;
-    let failures = || FailedRequests {
-        scheduled: books.scheduled,
-        not_sent: books.turned_away().collect(),
-        failed: books.failed.clone(),
-        bad_status: books.bad_status,
-        bad_body: books.bad_body,
-    };
-    (books.error_share() > 0.0).then(|| MarkNote::new(MarkCause::Failures(failures())))
+    (books.error_share() > 0.0).then(|| MarkNote::new(MarkCause::Failures(FailedRequests::of(books))))
 }

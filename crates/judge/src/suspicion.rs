@@ -28,17 +28,7 @@ fn delayed_ack(load: &Load, measured: &Measurement) -> Option<Suspicion> {
     if !load.keep_alive || load.pipeline > 1 {
         return None;
     }
-    let (rate, bytes) = (measured.requests_per_s(), measured.bytes_per_s());
-    if rate <= 0.0 || bytes / rate > SHORT_REPLY_BYTES {
-        return None;
-    }
-    let is_far = measured
-        .latency_us
-        .connect
-        .as_ref()
-        .and_then(|connect| connect.p50.or(connect.max))
-        .is_some_and(|us| us > NEAR_US);
-    if is_far {
+    if !is_short_and_near(measured) {
         return None;
     }
     let (first, service) = (measured.latency_us.first_byte.as_ref()?, measured.latency_us.service.as_ref()?);
@@ -47,6 +37,13 @@ fn delayed_ack(load: &Load, measured: &Measurement) -> Option<Suspicion> {
         let waits = DELAYED_ACK_US.contains(&(service_us - first_byte_us)) && !service.is_lower_bound(service_us);
         waits.then_some(Suspicion::DelayedAck { quantile, first_byte_us, service_us })
     })
+}
+
+/// Whether replies fit into what is sent without an acknowledgement, and the server is nearer than one is delayed.
+pub(crate) fn is_short_and_near(measured: &Measurement) -> bool {
+    let (rate, bytes) = (measured.requests_per_s(), measured.bytes_per_s());
+    let connect_us = measured.latency_us.connect.as_ref().and_then(|connect| connect.p50.or(connect.max));
+    rate > 0.0 && bytes / rate <= SHORT_REPLY_BYTES && connect_us.is_none_or(|us| us <= NEAR_US)
 }
 
 /// A connection for each reply, or nearly, though they were to be kept, and the server ended them.

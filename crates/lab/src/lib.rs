@@ -23,6 +23,7 @@ mod inspector;
 mod lacking;
 mod launch;
 mod named;
+mod own_tree;
 mod patience;
 mod perf;
 mod placed;

@@ -16,12 +16,13 @@ use crate::behind::Behind;
 use crate::error::LabError;
 use crate::heap::{HeapCounter, has_jvm};
 use crate::launch::{LaunchSpec, Launcher, Running, Unlaunched};
+use crate::own_tree;
 use crate::perf::Perf;
 use crate::prepare::Prepared;
 use crate::printed::tail;
 use crate::profiler::Taken;
 use crate::record::Kept;
-use crate::watch::{Watch, Watched};
+use crate::watch::{Watch, Watched, is_dose};
 
 /// Makes a load. The engine does; a test puts a simulated one in its place.
 pub type Loader<'a> =
@@ -226,7 +227,11 @@ pub(crate) fn launch(
         admin: !cell.without_admin,
         output,
     };
-    Ok((tools.launcher.launch(&spec, stop, waiting)?, behind))
+    let running = tools.launcher.launch(&spec, stop, waiting)?;
+    match own_tree::is_left(plan, target, &*running) {
+        Some(why) => Err(Unlaunched::Prevented(why)),
+        None => Ok((running, behind)),
+    }
 }
 
 /// Where a cell has a load beside its own, that load, on the last of the generator's CPUs: the first thread has the first.
@@ -396,7 +401,7 @@ impl Rungs<'_> {
 
     fn observation(&mut self, cell: &CellPlan, first: Sample, summary: Summary) -> Observation {
         let at_rest = *self.at_rest.get_or_insert(first);
-        let after = summary.after().filter(|_| self.heap.is_some());
+        let after = summary.after().filter(|_| self.heap.is_some() || is_dose(cell));
         let mut seen = summary.end(cpus_allowed(self.plan, cell), host_cpus());
         (seen.memory_at_rest_bytes, seen.pss_at_rest_bytes) = (at_rest.rss_bytes, at_rest.pss_bytes);
         (seen.after, seen.jvm) = (after, has_jvm(&*self.running));

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use engine::{LoadError, LoadOutput, MonotonicClock};
-use model::{CellPlan, Census, LiveHeap, NoProfile, Plan, ProcessEnd, RuntimeSample, Sample, ThreadUse};
+use model::{CellPlan, Census, Experiment, LiveHeap, NoProfile, Plan, ProcessEnd, RuntimeSample, Sample, ThreadUse};
 use observe::{Observer, ProcSource, Summary};
 use reaper::MORE_PROCESSES;
 
@@ -30,12 +30,16 @@ const LOOK_EVERY_IN_A_SOAK: Duration = Duration::from_millis(500);
 /// it has given back by then.
 const SETTLE: Duration = Duration::from_secs(1);
 
+/// The same after a number of requests of a diagnosis, of which threads and files may be left: those of a connection that has just closed
+/// end by then.
+const SETTLE_AFTER_A_DOSE: Duration = Duration::from_secs(2);
+
 /// The watchers of one load, which begin and end together, in one order. Where the load goes round, `together` has a
 /// member for each launch, which is looked at otherwise; why, it says.
 pub(crate) struct Watch<'a> {
     cell: &'a CellPlan,
-    /// Whether its launch carries more than one load.
-    is_rung: bool,
+    /// How long its target is left alone afterwards, where what it keeps is looked at.
+    settles: Option<Duration>,
     target: SocketAddr,
     delay: Option<DelayProxy>,
     observer: Option<Observer>,
@@ -63,6 +67,11 @@ pub(crate) struct Watched {
     pub(crate) profile: Option<Result<Taken, NoProfile>>,
     /// Whether none of it was cut short by `stop`.
     pub(crate) is_whole: bool,
+}
+
+/// Whether a cell is a number of requests of which a diagnosis asks what is kept.
+pub(crate) fn is_dose(cell: &CellPlan) -> bool {
+    cell.tried.as_ref().is_some_and(|tried| matches!(tried.experiment, Experiment::Dose { .. }))
 }
 
 impl<'a> Watch<'a> {
@@ -95,7 +104,11 @@ impl<'a> Watch<'a> {
         };
         Ok(Self {
             cell,
-            is_rung: plan.ladder.is_some() || plan.soak.is_some(),
+            settles: if is_dose(cell) {
+                Some(SETTLE_AFTER_A_DOSE)
+            } else {
+                (plan.ladder.is_some() || plan.soak.is_some()).then_some(SETTLE)
+            },
             target: address,
             delay: delay.map_err(|error| format!("the network delay cannot be made: {error}"))?,
             observer: running.family().map(observe).transpose().map_err(unwatched)?,
@@ -134,8 +147,8 @@ impl<'a> Watch<'a> {
         let delay = self.delay.take().map(DelayProxy::stop);
         let ended = running.ended();
         let is_up = ended.is_none() && !is_cut;
-        if self.is_rung && self.observer.is_some() && is_up {
-            std::thread::sleep(SETTLE);
+        if let Some(settles) = self.settles.filter(|_| self.observer.is_some() && is_up) {
+            std::thread::sleep(settles);
         }
         let heap = heap.filter(|_| is_up).and_then(|heap| heap.count(stop));
         let told = self.scraper.take().map(Scraper::stop).unwrap_or_default();

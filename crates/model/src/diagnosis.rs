@@ -4,8 +4,12 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::not_found::{Excluded, Open};
 use crate::outcome::kinds;
-use crate::{Environment, Experiment, LatencySummary, Measured, Metric, Mix, Silence, Suspect, Tls, Trying, WhyFailed};
+use crate::{
+    Environment, Experiment, FailedRequests, LatencySummary, Measured, Metric, Mix, Silence, Suspect, Tls, Trying,
+    WhyFailed, WrongReply,
+};
 
 /// Schema number of the document of a diagnosis.
 pub const DIAGNOSIS_SCHEMA: &str = "bourdon.diagnosis/1";
@@ -253,8 +257,14 @@ pub enum ServerFault {
     Failures {
         /// The share, 0 to 1.
         share: Measured,
-        /// The fewest connections that were kept busy under which they were seen; none where that was only at a rate.
+        /// The fewest connections that were kept busy when they were seen; none where that was only at a rate.
         connections: Option<u32>,
+        /// How they failed; none in earlier documents.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        how: Option<FailedRequests>,
+        /// The first reply that was not as expected; none where all that came were.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        first_wrong: Option<WrongReply>,
     },
     /// It gives no reply, or none any more.
     Unanswered {
@@ -301,18 +311,6 @@ impl ServerFault {
     }
 }
 
-/// What is not there, and what of it would have been seen.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Excluded {
-    /// What was suspected.
-    pub suspect: Suspect,
-    /// How likely it still is, 0 to 1.
-    pub probability: f64,
-    /// How large it would have to be to be seen, in the unit of the suspect: requests at once at most, seconds, bytes or pieces a request,
-    /// or a share of requests.
-    pub visible_from: Option<f64>,
-}
-
 /// What is odd, and nothing that is looked for makes it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -342,57 +340,6 @@ pub enum Unexplained {
         /// The same in the second half.
         second_us: f64,
     },
-}
-
-/// What nobody knows of.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Open {
-    /// What may be there.
-    pub suspect: Suspect,
-    /// Why that is not known.
-    pub why: WhyOpen,
-}
-
-kinds! {
-    /// Why it is not known whether something is there.
-    WhyOpen {
-        /// The server's CPU or the generator was full before it could have shown.
-        Busy = "busy",
-        /// Others, or the hypervisor, took the CPU each time that it could have shown.
-        Others = "others",
-        /// A request takes so long that no load was long enough.
-        Slow = "slow",
-        /// So many requests failed that the others say little.
-        Failing = "failing",
-        /// It would show only beside a request that costs much, and none was named.
-        NoHeavy = "no-heavy",
-        /// A JVM takes memory from the system until its heap is full, whatever a request keeps.
-        Jvm = "jvm",
-        /// It would show only under more than may be sent.
-        NoOverload = "no-overload",
-        /// It would show only if what is behind the server were further away, and nobody named that.
-        NoUpstream = "no-upstream",
-        /// The server did not ask it where it was told to.
-        NotAsked = "not-asked",
-        /// Its processes are not seen, for it was not launched.
-        NotLaunched = "not-launched",
-        /// There was no time left.
-        OutOfTime = "out-of-time",
-        /// The server ended too often.
-        Died = "died",
-        /// It was stopped before its end.
-        Unfinished = "unfinished",
-        /// What would tell was void.
-        Void = "void",
-        /// It showed, and does not follow the dose as it would.
-        NotByDose = "not-by-dose",
-        /// It showed, and so did what should have changed nothing.
-        NotByControl = "not-by-control",
-        /// It showed, and no more once the server had been under load for longer.
-        Cold = "cold",
-        /// It showed, and not again.
-        NotAgain = "not-again",
-    }
 }
 
 /// An experiment that was made, with what it showed.

@@ -47,6 +47,7 @@ mod metric;
 mod mix;
 mod moment;
 mod no_profile;
+mod not_found;
 mod observation;
 mod outcome;
 mod plan;
@@ -100,8 +101,8 @@ pub use compare_plan::{Arm, CompareForm, ComparePlan, ComparedRevision, Revision
 pub use counting::{counted, thousands, times};
 pub use cure::Cure;
 pub use diagnosis::{
-    DIAGNOSIS_SCHEMA, DiagnosePlan, Diagnosed, Diagnosis, DiagnosisEnd, Excluded, Open, PATHS_APART, PATHS_SHARE,
-    RunningServer, STALLS_OF_REQUESTS, ServerFault, Sureness, Tried, Unexplained, Unproved, WhyOpen,
+    DIAGNOSIS_SCHEMA, DiagnosePlan, Diagnosed, Diagnosis, DiagnosisEnd, PATHS_APART, PATHS_SHARE, RunningServer,
+    STALLS_OF_REQUESTS, ServerFault, Sureness, Tried, Unexplained, Unproved,
 };
 pub use difference::{Aspect, AspectValue, Difference};
 pub use ended::{EndedWhen, GuardEnd, ProcessEnd, TargetEnd, WhyFailed};
@@ -128,6 +129,7 @@ pub use metric::{Metric, Scale, Unit};
 pub use mix::{Mix, WeightedRequest};
 pub use moment::read_moment;
 pub use no_profile::{NoPerf, NoPprof, NoProfile};
+pub use not_found::{Excluded, Open, WhyOpen};
 pub use observation::{
     Census, HostUse, MemoryCount, Observation, ObservedSecond, Profile, ProfiledBy, ProfiledFunction, RuntimeSample,
     RuntimeUse, Sample, SocketCounts, SocketUse, short_name,

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
-use crate::{Course, DelayCeiling, Failure, LimitCause, LongSilence, Mark, Measured, Metric, NotSent};
+use crate::{Accounting, Course, DelayCeiling, Failure, LimitCause, LongSilence, Mark, Measured, Metric, NotSent};
 
 /// What shows a mark, in figures; shares are 0 to 1. `report` has the words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -343,4 +343,18 @@ pub struct FailedRequests {
     pub bad_status: u64,
     /// Those whose reply had a wrong body.
     pub bad_body: u64,
+}
+
+impl FailedRequests {
+    /// Those in the books. What still waited for a connection at the end of an open load is the rate's doing, and what this machine could not
+    /// send its own.
+    pub fn of(books: &Accounting) -> Self {
+        FailedRequests {
+            scheduled: books.scheduled,
+            not_sent: books.turned_away().collect(),
+            failed: books.failed.clone(),
+            bad_status: books.bad_status,
+            bad_body: books.bad_body,
+        }
+    }
 }

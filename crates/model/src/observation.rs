@@ -222,7 +222,7 @@ pub struct Observation {
     /// What its runtime told of itself; null where it told nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<RuntimeUse>,
-    /// What it had once the load was over; only of a soak.
+    /// What it had once the load was over; only of a soak, and of a number of requests in a diagnosis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<AfterLoad>,
     /// What was alive on its heap then; only of a soak, and where its runtime tells.

@@ -11,7 +11,7 @@ use model::{LoadSpec, NS_PER_S};
 
 use crate::key::{Key, MOST_BYTES, Unheeded};
 use crate::member::Member;
-use crate::message::{ALL, Address, Body, MESSAGE_SCHEMA, Message, Order, Presence};
+use crate::message::{ALL, ALONE_NS, Address, Body, MESSAGE_SCHEMA, Message, Order, Presence};
 use crate::offset::Exchange;
 use crate::outcome::{Ended, Lost, News, Unmade, WhyLost};
 use crate::seconds::Seconds;
@@ -62,12 +62,9 @@ pub(crate) enum Does {
 enum Phase {
     Gathering,
     Preparing,
-    /// Asks the members in turn what time it is, before the load (0) or after it (1).
+    /// Asks the members what time it is, before the load (0) or after it (1).
     Timing {
         round: usize,
-        member: usize,
-        asked_ns: u64,
-        times: u32,
     },
     /// All begin then, or have begun.
     Begun {
@@ -92,6 +89,8 @@ pub(crate) struct Coordinator {
     /// When time was last let pass.
     ticked_ns: u64,
     is_connected: bool,
+    /// Since when messages do not come and go.
+    alone_ns: Option<u64>,
     seconds: Seconds,
     out: Vec<Does>,
 }
@@ -111,6 +110,7 @@ impl Coordinator {
             stopping_ns: None,
             ticked_ns: now_ns,
             is_connected: true,
+            alone_ns: None,
             seconds: Seconds::default(),
             out: Vec::new(),
         }
@@ -139,6 +139,9 @@ impl Coordinator {
             // Who was held up oneself has yet to hear what was said meanwhile.
             self.members.iter_mut().for_each(|member| member.heard_ns = member.heard_ns.saturating_add(gap_ns));
         }
+        if let Some(alone_ns) = self.alone_for_ns(now_ns).filter(|alone_ns| *alone_ns > ALONE_NS) {
+            self.give_up(alone_ns);
+        }
         match self.phase {
             Phase::Gathering => self.gather(now_ns),
             Phase::Preparing => self.await_ready(now_ns),
@@ -159,6 +162,7 @@ impl Coordinator {
     /// Messages come and go again, or do not: nobody is silent meanwhile.
     pub(crate) fn connected(&mut self, now_ns: u64, is_connected: bool) {
         self.is_connected = is_connected;
+        self.alone_ns = if is_connected { None } else { self.alone_ns.or(Some(now_ns)) };
         self.members.iter_mut().for_each(|member| member.heard_ns = now_ns);
     }
 
@@ -171,7 +175,7 @@ impl Coordinator {
             }
             Phase::Begun { .. } | Phase::Over => {}
             // All is there but how the clocks stand by now.
-            Phase::Timing { round: 1, .. } => self.made(None, Vec::new()),
+            Phase::Timing { round: 1 } => self.made(None, Vec::new()),
             _ => self.end(Ended::Unmade(Unmade::Stopped)),
         }
         std::mem::take(&mut self.out)
@@ -204,8 +208,8 @@ impl Coordinator {
             return;
         }
         let host = presence.host.clone();
-        self.members.push(Member::new(name, presence, now_ns, number));
-        self.tell(News::Came { host, of: self.members.len() });
+        self.members.push(Member::new(name.clone(), presence, now_ns, number));
+        self.tell(News::Came { name, host, of: self.members.len() });
         if self.asked.nodes.is_some_and(|wanted| self.members.len() == wanted as usize) {
             self.order(now_ns);
         }
@@ -223,11 +227,11 @@ impl Coordinator {
                 self.members[at].is_ready = true;
                 if self.members.iter().all(|member| member.is_ready) {
                     self.tell(News::Ready);
-                    self.ask_time(now_ns, 0, 0);
+                    self.ask_time(now_ns, 0);
                 }
             }
-            (Body::Time(exchange), Phase::Timing { round, member, asked_ns, .. })
-                if member == at && exchange.sent_ns == asked_ns =>
+            (Body::Time(exchange), Phase::Timing { round })
+                if self.members[at].question.is_some_and(|question| question.sent_ns == exchange.sent_ns) =>
             {
                 self.members[at].exchanges[round].push(Exchange { returned_ns: now_ns, ..exchange });
                 self.ask_next(now_ns, round, at);
@@ -235,7 +239,7 @@ impl Coordinator {
             // The answer to a question that was asked again.
             (Body::Time(_), _) => {}
             (Body::Begins, Phase::Begun { .. }) => self.members[at].begins = true,
-            (Body::Second(second), Phase::Begun { .. } | Phase::Timing { round: 1, .. }) => {
+            (Body::Second(second), Phase::Begun { .. } | Phase::Timing { round: 1 }) => {
                 let told = self.seconds.take(second, (at, self.members.len()));
                 told.into_iter().for_each(|second| self.tell(News::Second(second)));
             }
@@ -252,7 +256,7 @@ impl Coordinator {
                 return unheeded.map_or(Ok(()), Err);
             }
             // What came again, when all was there.
-            (Body::Result(_), Phase::Timing { round: 1, .. }) | (_, Phase::Over) => {}
+            (Body::Result(_), Phase::Timing { round: 1 }) | (_, Phase::Over) => {}
             _ => return Err(Unheeded::Unexpected),
         }
         Ok(())
@@ -309,6 +313,11 @@ impl Coordinator {
             let late = self.hosts(|member| !member.is_ready);
             self.end(Ended::Unmade(Unmade::NotReady(late)));
         }
+    }
+
+    /// For how long messages have not come and gone by now.
+    fn alone_for_ns(&self, now_ns: u64) -> Option<u64> {
+        self.alone_ns.map(|since_ns| now_ns.saturating_sub(since_ns))
     }
 
     fn end(&mut self, ended: Ended) {

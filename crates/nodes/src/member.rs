@@ -12,6 +12,13 @@ use crate::pieces::{Assembly, Piece, When};
 /// Checkpoints of a node that are kept; of one that is so far ahead of another the older ones are of no use.
 const MOST_KEPT: usize = 256;
 
+/// What time it is: when that was asked, on the clock of who asks, and the how many-th time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Question {
+    pub(crate) sent_ns: u64,
+    pub(crate) times: u32,
+}
+
 /// A node that makes a share of the load.
 pub(crate) struct Member {
     /// Its session.
@@ -26,6 +33,8 @@ pub(crate) struct Member {
     number: u64,
     /// Exchanges before the load, and after it.
     pub(crate) exchanges: [Vec<Exchange>; 2],
+    /// What it is being asked, while its time is asked for.
+    pub(crate) question: Option<Question>,
     assembly: Assembly,
     /// What it would have brought after so many seconds, as it is written.
     checkpoints: BTreeMap<u64, Vec<u8>>,
@@ -46,6 +55,7 @@ impl Member {
             heard_ns: now_ns,
             number,
             exchanges: [Vec::new(), Vec::new()],
+            question: None,
             assembly: Assembly::default(),
             checkpoints: BTreeMap::new(),
             home: None,

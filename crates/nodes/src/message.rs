@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::offset::Exchange;
 use crate::pieces::Piece;
 
+/// For how long messages may not come and go before a load is given up, by nodes and by who commands them.
+pub(crate) const ALONE_NS: u64 = 120 * model::NS_PER_S;
+
 /// Schema of a message.
 pub const MESSAGE_SCHEMA: &str = "bourdon.node/1";
 

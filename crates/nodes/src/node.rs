@@ -4,7 +4,7 @@ use model::{Extent, Interval, LoadModel, LoadSpec, NS_PER_S};
 
 use crate::allowed::Allowed;
 use crate::key::{Key, Unheeded};
-use crate::message::{Address, Body, MESSAGE_SCHEMA, Message, Order, Presence, Refusal};
+use crate::message::{ALONE_NS, Address, Body, MESSAGE_SCHEMA, Message, Order, Presence, Refusal};
 use crate::offset::Exchange;
 use crate::pieces::{When, pieces};
 
@@ -13,9 +13,6 @@ pub(crate) const ALIVE_EVERY_NS: u64 = NS_PER_S / 2;
 
 /// For how long whoever holds a node may say nothing before it ends what it does.
 const DESERTED_NS: u64 = 10 * NS_PER_S;
-
-/// For how long messages may not come and go before it does the same.
-const ALONE_NS: u64 = 120 * NS_PER_S;
 
 /// How far ahead a begin may be.
 const LONGEST_LEAD_NS: u64 = 120 * NS_PER_S;

@@ -68,6 +68,8 @@ pub enum WhyLost {
     Unsound,
     /// It was there, and did not bring anything in time.
     Late,
+    /// The server of messages was away, for so long, in seconds: nobody knows of the node.
+    Apart(f64),
 }
 
 /// Why no load was made.
@@ -111,6 +113,8 @@ pub enum Unmade {
     NotBegun(Vec<String>),
     /// Nodes were lost before a whole second had passed.
     Lost(Vec<Lost>),
+    /// The server of messages was away, for so long, in seconds.
+    Apart(f64),
     /// It was stopped before it began.
     Stopped,
 }
@@ -120,6 +124,8 @@ pub enum Unmade {
 pub enum News {
     /// A node has come: its machine, and how many have come.
     Came {
+        /// Its session.
+        name: String,
         /// The name of its machine.
         host: String,
         /// How many have come.
@@ -153,6 +159,12 @@ impl Contribution {
     /// Whether its clock kept time with the one here: a machine that was paused did not, and nothing in it tells.
     pub fn kept_time(&self) -> bool {
         self.offset_at_end.is_none_or(|at_end| self.offset.kept_time(at_end))
+    }
+}
+
+impl WhyLost {
+    pub(crate) fn apart(alone_ns: u64) -> Self {
+        WhyLost::Apart(alone_ns as f64 / NS_PER_S as f64)
     }
 }
 

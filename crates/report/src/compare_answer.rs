@@ -146,13 +146,18 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
             let is_slower = |row: &CompareRow| row.metric.is_speed() && !(fails && row.metric == Metric::Throughput);
             let yes = if of(Slower).any(is_slower) { "Yes" } else { "Worse" };
             let unlike = unlike(analysis, Slower);
-            let primary = primary(analysis).filter(|row| row.verdict != Slower).map_or(String::new(), |row| {
-                let open = row.verdict == ComparisonVerdict::Inconclusive;
-                let said = if open { left_open(row, analysis) } else { format!("but {}", known(row, analysis)) };
-                format!("{said}; ")
-            });
-            let count = format!("{}{primary}{worse} of {figures} {} worse", largest(analysis, Slower), are(worse));
-            Answer::new(Tint::Bad, format!("{yes}{unlike}: {count}{}", then(", ", others(open))))
+            let primary = primary(analysis).filter(|row| row.verdict != Slower);
+            let (undecided, known_of) = match primary {
+                // Not in one list with what is worse.
+                Some(row) if row.verdict == ComparisonVerdict::Inconclusive => {
+                    (Some(format!("The primary figure is open: {}", left_open(row, analysis))), String::new())
+                }
+                Some(row) => (None, format!("but {}; ", known(row, analysis))),
+                None => (None, String::new()),
+            };
+            let count = format!("{}{known_of}{worse} of {figures} {} worse", largest(analysis, Slower), are(worse));
+            let text = format!("{yes}{unlike}: {count}{}", then(", ", others(open)));
+            Answer { then: undecided, ..Answer::new(Tint::Bad, text) }
         }
     }
 }

@@ -5,14 +5,17 @@ use model::{
     ServerFault, Sureness, Suspect, Tried, Trying, Unit, Unproved, WhyTried, counted,
 };
 
+use crate::cure_words::cure;
 use crate::experiment_words::experiment_words;
 use crate::format::{bytes, duration_us, elapsed, measured, number, percent, seconds, thousands};
 use crate::launch_words::failed_words;
+use crate::mark_words;
 use crate::page::Tint;
 use crate::suspect_words::suspect_words;
 use crate::suspicion_words::share_above;
 use crate::upstream_words;
 use crate::words::listed;
+use crate::wrong_reply::sentence;
 
 /// Share of those that come meanwhile from which on all are said to wait.
 const ALL_WAIT: f64 = 0.7;
@@ -47,8 +50,18 @@ fn nothing(diagnosis: &Diagnosis) -> String {
         _ if !diagnosis.unexplained.is_empty() => {
             "Nothing that is looked for here was found, and something is odd that it does not explain.".to_owned()
         }
-        _ => format!("Nothing wrong was found, of {} looked for.", counted(looked, "fault", "faults")),
+        _ => format!(
+            "Nothing wrong was found, of {} looked for{}.",
+            counted(looked, "fault", "faults"),
+            unknown(diagnosis)
+        ),
     }
+}
+
+/// What nobody knows, after what was looked for.
+fn unknown(diagnosis: &Diagnosis) -> String {
+    let open: Vec<String> = diagnosis.open.iter().map(|open| suspect_words(open.suspect).to_owned()).collect();
+    if open.is_empty() { String::new() } else { format!("; not known: {}", listed(&open)) }
 }
 
 /// What is wrong, as a sentence.
@@ -99,7 +112,7 @@ pub(crate) fn title(fault: &ServerFault) -> String {
             "A request waits for {} round trips to what is behind the server, one after another.",
             bare(round_trips)
         ),
-        ServerFault::Failures { share, connections } => {
+        ServerFault::Failures { share, connections, .. } => {
             let from = connections.map(|it| format!(", from {} on", counted(it.into(), "connection", "connections")));
             format!("Requests fail: {} of them{}.", value(share), from.unwrap_or_default())
         }
@@ -199,7 +212,12 @@ fn felt(fault: &ServerFault) -> String {
         ServerFault::RoundTrips { service_s, slowed_s, delay_s, .. } => {
             upstream_words::felt(*service_s, *slowed_s, *delay_s)
         }
-        ServerFault::Failures { .. } | ServerFault::Died { .. } => "errors".to_owned(),
+        ServerFault::Failures { how, first_wrong, .. } => {
+            let how = how.as_ref().map(|how| format!(": {}", mark_words::failed(how))).unwrap_or_default();
+            let wrong = first_wrong.as_ref().map(|wrong| format!("; the first wrong reply: {}", sentence(wrong)));
+            format!("errors{how}{}", wrong.unwrap_or_default())
+        }
+        ServerFault::Died { .. } => "errors".to_owned(),
     }
 }
 
@@ -366,47 +384,6 @@ fn overturned_by(fault: &ServerFault) -> String {
         ServerFault::RoundTrips { .. } => "requests that take no longer by more than one delay",
         ServerFault::Unanswered { .. } => "a reply",
         ServerFault::ClosedConnections { .. } | ServerFault::Failures { .. } | ServerFault::Died { .. } => "",
-    }
-    .to_owned()
-}
-
-fn cure(fault: &ServerFault) -> String {
-    match fault {
-        ServerFault::Limit { exactly: Some(1), paths_together, .. } if paths_together.is_none_or(|it| it < PATHS_APART) => {
-            "look for a lock that is held while a request waits, a single worker, or a single connection to what is behind"
-        }
-        ServerFault::Limit { paths_together: Some(share), .. } if *share >= PATHS_APART => {
-            "look for a lock, a worker or a pool that this path has for itself"
-        }
-        ServerFault::Limit { .. } => {
-            "the number of workers, or of connections to what is behind the server; or let a request not hold one while it \
-             waits"
-        }
-        ServerFault::HeldWorkers { .. } => {
-            "more workers than clients that stay connected, a short keep-alive time-out, or a server that gives idle \
-             connections no worker of their own"
-        }
-        ServerFault::BlockedLoop { computes: Some(false), .. } => {
-            "do not let a request hold a lock, or the loop, while it waits for something"
-        }
-        ServerFault::BlockedLoop { .. } => "compute in another thread or process, or in parts between which others get a turn",
-        ServerFault::DelayedAck { .. } => "set TCP_NODELAY on accepted connections, or write each reply in one piece",
-        ServerFault::ClosedConnections { .. } => {
-            "let HTTP/1.1 connections stay open, and say how long a reply is (Content-Length, or chunks)"
-        }
-        ServerFault::Stalls { at_twice_the_rate: Some(times), .. } if *times >= STALLS_OF_REQUESTS => {
-            "allocate less a request, or choose a collector with shorter pauses"
-        }
-        ServerFault::Stalls { .. } => "look for work on a timer that stops all others: flushing, cleaning up, collecting",
-        ServerFault::Growth { suspect: Suspect::MemoryGrowth, .. } => {
-            "look for what is added to for each request and never taken from: a map, a list, a listener, a log in memory"
-        }
-        ServerFault::Growth { suspect: Suspect::ThreadGrowth, .. } => "end what is started for a request",
-        ServerFault::RoundTrips { .. } => {
-            "ask for all of it at once (a join, a list of keys, a batch) or at the same time, and keep what seldom changes"
-        }
-        ServerFault::Growth { .. } => "close what is opened for a request, on every way out",
-        ServerFault::Failures { .. } | ServerFault::Unanswered { .. } | ServerFault::Died { .. } => "its log says more; so does `bourdon load` under the same load",
     }
     .to_owned()
 }

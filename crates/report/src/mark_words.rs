@@ -253,7 +253,7 @@ pub(crate) fn growth_words(of: Growth) -> String {
     format!("by {}{each}", bytes(of.bytes as f64))
 }
 
-fn failed(of: &FailedRequests) -> String {
+pub(crate) fn failed(of: &FailedRequests) -> String {
     let all = model::sum(of.not_sent.values().chain(of.failed.values()).copied().chain([of.bad_status, of.bad_body]));
     let wrong = [("with a wrong status", of.bad_status), ("with a wrong body", of.bad_body)];
     let parts = [kinds(&of.not_sent), kinds(&of.failed), kinds(wrong)];

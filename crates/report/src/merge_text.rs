@@ -34,22 +34,21 @@ const DIGITS: usize = 4;
 fn name(of: &PartOf) -> String {
     match of {
         PartOf::File { file } => file.clone(),
-        PartOf::Node { node, host, .. } => format!("{host}/{}", node.get(..DIGITS).unwrap_or(node)),
+        PartOf::Node { node, host, .. } => node_name(host, node),
     }
+}
+
+/// What a node is called where others of its machine may be, too.
+pub fn node_name(host: &str, node: &str) -> String {
+    format!("{host}/{}", node.get(..DIGITS).unwrap_or(node))
 }
 
 /// What is to be known of a load that lost nodes, before its figures.
 pub fn partial_text(partial: &Partial, style: Style) -> String {
     let mut page = Page::new(style);
     for lost in &partial.lost {
-        let of = PartOf::Node {
-            node: lost.node.clone(),
-            host: lost.host.clone(),
-            clock_ahead_s: 0.0,
-            clock_within_us: 0.0,
-            clock_moved_us: None,
-        };
-        page.line(Tint::Bad, &format!("PARTIAL: node {} was lost: {}.", name(&of), lost.why));
+        let name = node_name(&lost.host, &lost.node);
+        page.line(Tint::Bad, &format!("PARTIAL: node {name} was lost: {}.", lost.why));
     }
     let whole = counted(partial.whole_seconds, "second", "seconds");
     page.line(

@@ -134,10 +134,14 @@ pub(crate) fn asked(unfinished: Option<u32>) -> u32 {
     unfinished.unwrap_or(0).max(BLOCKS_FOR_A_VERDICT)
 }
 
+/// Blocks beside those that a verdict takes, should not all count.
+const SPARE: u32 = 2;
+
 /// Said before the first launch of a plan that has too few blocks for a verdict, and how many it takes.
 pub fn too_few_blocks(blocks: u32) -> String {
     let blocks = counted(blocks.into(), "block gives", "blocks give");
-    format!("{blocks} figures and no verdict, which needs {BLOCKS_FOR_A_VERDICT}: --blocks {BLOCKS_FOR_A_VERDICT}")
+    let enough = BLOCKS_FOR_A_VERDICT + SPARE;
+    format!("{blocks} figures and no verdict, which needs {BLOCKS_FOR_A_VERDICT} that count: --blocks {enough}")
 }
 
 /// What a block took, in seconds. Those that were launched again took as long.

@@ -3,7 +3,7 @@
 use model::{Excluded, Open, Suspect, Unexplained, WhyOpen};
 
 use crate::experiment_words::experiment_words;
-use crate::format::{bytes, decimals, duration_us, number, percent, thousands};
+use crate::format::{bytes, decimals, duration_us, elapsed, number, percent, thousands};
 
 /// What was looked for and is not there.
 pub(crate) fn excluded(of: &Excluded) -> String {
@@ -12,17 +12,28 @@ pub(crate) fn excluded(of: &Excluded) -> String {
         Suspect::Limit => visible.map_or_else(
             || "no limit of requests at once".to_owned(),
             |most| {
-                format!("no limit of requests at once up to {}; a higher one would not have been seen", number(most))
+                let up_to = thousands(most as u64);
+                format!(
+                    "no limit of requests at once up to {up_to}; a higher one would not have been seen{}",
+                    beyond(of.beyond)
+                )
             },
         ),
         Suspect::HeldWorkers => "no connection holds a worker that others wait for".to_owned(),
-        Suspect::BlockedLoop => "light requests do not wait for heavy ones".to_owned(),
+        Suspect::BlockedLoop => format!(
+            "light requests do not wait for heavy ones for {} or more; less would not have been seen",
+            visible.map_or_else(|| "as long as these take".to_owned(), |s| duration_us(s * 1e6))
+        ),
         Suspect::DelayedAck => "no reply waits for a delayed acknowledgement".to_owned(),
         Suspect::ClosedConnections => "connections stay open".to_owned(),
-        Suspect::Stalls => "no stall of half a second or more; shorter ones would not have been seen".to_owned(),
-        Suspect::MemoryGrowth => {
-            format!("no memory is kept; {} a request would have been seen", visible.map(bytes).unwrap_or_default())
+        Suspect::Stalls => {
+            let looked = of.looked_s.map_or(String::new(), |s| format!(" in {} under a steady load", elapsed(s)));
+            format!("no stall of half a second or more{looked}; shorter and rarer ones would not have been seen")
         }
+        Suspect::MemoryGrowth => format!(
+            "memory does not grow; {} a request would have been seen, but not in what the server had freed and not given back",
+            visible.map(bytes).unwrap_or_default()
+        ),
         Suspect::ThreadGrowth => format!("no threads are kept; {} would have been seen", one_in(visible)),
         Suspect::FileGrowth => format!("no files or sockets are kept open; {} would have been seen", one_in(visible)),
         Suspect::RoundTrips => format!(
@@ -30,6 +41,17 @@ pub(crate) fn excluded(of: &Excluded) -> String {
             thousands(visible.unwrap_or_default() as u64)
         ),
         Suspect::Failures => format!("no more than {} of requests fail", percent(visible.unwrap_or(0.0))),
+    }
+}
+
+/// Why a higher limit would not have been seen.
+fn beyond(why: Option<WhyOpen>) -> &'static str {
+    match why {
+        None => "",
+        Some(WhyOpen::Busy) => ", for a CPU was full, or the generator, when there were more",
+        Some(WhyOpen::Others) => ", for others used the CPUs when there were more",
+        Some(WhyOpen::Failing) => ", for too many requests failed when there were more",
+        Some(_) => ", for what was made with more tells nothing",
     }
 }
 
@@ -58,6 +80,13 @@ pub(crate) fn open(of: &Open) -> String {
         WhyOpen::NotAsked => {
             "not tested: no request came through to what --upstream names; let the command say $UPSTREAM, or the server read that \
              variable, where it is told whom to ask"
+        }
+        WhyOpen::LongReplies => {
+            "not known: replies are so long, or the server is so far away, that what they take does not show it"
+        }
+        WhyOpen::Relayed => {
+            "it looked like it, and is not: a request took longer by more delays than it asked anybody, as where a long reply \
+             comes through the relay in several turns"
         }
         WhyOpen::Jvm => "not known: a JVM takes memory from the system until its heap is full, whatever requests keep",
         WhyOpen::Died => "not known: the server ended too often",

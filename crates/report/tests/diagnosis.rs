@@ -5,9 +5,9 @@
 mod support;
 
 use model::{
-    Diagnosed, Diagnosis, DiagnosisEnd, EndedWhen, Environment, Excluded, Experiment, Judged, Measured, Metric, Open,
-    ProcessEnd, ServerFault, Sureness, Suspect, TargetEnd, Tried, Trying, Unexplained, Unit, Unproved, WhyOpen,
-    WhyTried,
+    Diagnosed, Diagnosis, DiagnosisEnd, EndedWhen, Environment, Excluded, Experiment, FailedRequests, Judged, Measured,
+    Metric, Open, ProcessEnd, ServerFault, Sureness, Suspect, TargetEnd, Tried, Trying, Unexplained, Unit, Unproved,
+    WhyOpen, WhyTried,
 };
 use support::{PLAIN, assert_tidy, judged};
 
@@ -25,6 +25,11 @@ fn a_pool() {
 
 fn figure(estimate: f64, unit: Unit) -> Measured {
     Measured { estimate: Some(estimate), low: Some(estimate * 0.95), high: Some(estimate * 1.05), unit }
+}
+
+fn failures() -> ServerFault {
+    let how = FailedRequests { scheduled: 1_000, bad_status: 10, ..FailedRequests::default() };
+    ServerFault::Failures { share: figure(0.01, Unit::Share), connections: Some(8), how: Some(how), first_wrong: None }
 }
 
 fn faults() -> Vec<ServerFault> {
@@ -70,7 +75,7 @@ fn faults() -> Vec<ServerFault> {
         growth(Suspect::MemoryGrowth, 512.0, Unit::Bytes),
         growth(Suspect::ThreadGrowth, 0.1, Unit::Threads),
         growth(Suspect::FileGrowth, 0.5, Unit::None),
-        ServerFault::Failures { share: figure(0.01, Unit::Share), connections: Some(8) },
+        failures(),
         ServerFault::Died {
             under: Experiment::Crowd { connections: 8 },
             why: end.into(),
@@ -118,7 +123,13 @@ fn every() -> Diagnosis {
         cpus_used: Some(0.02),
         generator_busy: 0.05,
     };
-    let excluded = |suspect: &Suspect| Excluded { suspect: *suspect, probability: 0.001, visible_from: Some(0.05) };
+    let excluded = |suspect: &Suspect| Excluded {
+        suspect: *suspect,
+        probability: 0.001,
+        visible_from: Some(0.05),
+        looked_s: (*suspect == Suspect::Stalls).then_some(6.0),
+        beyond: (*suspect == Suspect::Limit).then_some(WhyOpen::Busy),
+    };
     let open = |why: &WhyOpen| Open { suspect: Suspect::Limit, why: *why };
     Diagnosis {
         schema: model::DIAGNOSIS_SCHEMA.to_owned(),

@@ -1,6 +1,6 @@
 //! From the arguments of `bourdon compare` to a plan like any other: two targets, one load.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use model::{Arrivals, Draft, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation, RevisionContent, Target, TargetTls};
 use report::format::times;
@@ -85,6 +85,13 @@ impl Arms {
     }
 }
 
+/// Whether a path, seen from a folder, lies outside of the repository that the folder is of.
+fn leaves(folder: &Path, path: &str) -> bool {
+    let up = Path::new(path).components().take_while(|part| *part == Component::ParentDir).count();
+    let Some(reached) = folder.ancestors().nth(up) else { return true };
+    !reached.ancestors().any(|above| above.join(".git").exists())
+}
+
 impl Arm {
     /// Whether the file that its command names is among those that are checked out, where nothing builds it.
     fn has_its_program(&self) -> Result<(), Failure> {
@@ -95,6 +102,13 @@ impl Arm {
             || self.cwd.join(program).exists();
         if self.build.is_some() || is_checked_out {
             return Ok(());
+        }
+        if leaves(&self.cwd, program) {
+            return Err(Failure::usage(format!(
+                "{} has no `{program}`: each revision is checked out elsewhere, and what lies beside the repository is one for both; write \
+                 what is of each revision as it lies in its folder (./server)",
+                self.title
+            )));
         }
         Err(Failure::usage(format!(
             "{} has no `{program}`: a checkout has no untracked files; give --build, the command that makes it",

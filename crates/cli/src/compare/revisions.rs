@@ -109,11 +109,15 @@ impl Revisions {
         let launched = args.run.iter().map(|command| (command, true));
         for (command, is_launched) in launched.chain(args.build.iter().map(|command| (command, false))) {
             let words = words(command);
-            let is_of_neither = |word: &&String| {
+            let is_of_neither = |(place, word): &(usize, &String)| {
                 let path = Path::new(word.as_str());
-                path.is_absolute() && lab::is_program(path) && (is_launched || is_of_repository(word))
+                // What the build of one revision puts there, that of the other overwrites.
+                let is_one =
+                    lab::is_program(path) || *place == 0 && is_launched && !word.contains('$') && !path.exists();
+                let is_elsewhere = path.is_absolute() && is_one || is_launched && self.is_shared(word);
+                is_elsewhere && (is_launched || is_of_repository(word))
             };
-            let Some(word) = words.iter().find(is_of_neither) else { continue };
+            let Some((_, word)) = words.iter().enumerate().find(is_of_neither) else { continue };
             if !words.iter().any(|word| self.is_of_each(word, !args.build.is_empty())) {
                 return Err(Failure::usage(format!(
                     "{word} is one program, whichever revision is launched; write what is of each revision as it lies in its folder \
@@ -135,7 +139,16 @@ impl Revisions {
             let path = revision.folder.join(word);
             path.is_dir() || lab::is_program(&path) || is_built && is_place && !path.exists()
         };
-        Path::new(word).is_relative() && self.all.iter().all(is_own)
+        Path::new(word).is_relative() && !self.is_shared(word) && self.all.iter().all(is_own)
+    }
+
+    /// Whether the same file lies there for revisions in different folders, by a symbolic link: the Python of a virtual environment, or a server
+    /// that is one for both.
+    fn is_shared(&self, word: &str) -> bool {
+        let found = |revision: &Revision| revision.folder.join(word).canonicalize().ok().filter(|path| path.is_file());
+        let [first, second] = &self.all[..] else { return false };
+        let is_there = Path::new(word).is_relative() && first.folder != second.folder;
+        is_there && found(first).is_some_and(|path| found(second) == Some(path))
     }
 
     /// The repository, where one of them is its working tree and that is not what it was any more.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{CellPlan, DiagnosePlan, Experiment, Extent, Plan, TrialRecord, TrialStage};
+use model::{Breach, CellPlan, DiagnosePlan, Experiment, Extent, Plan, TrialRecord, TrialStage};
 
 use super::reading::Reading;
 use super::thresholds::{
@@ -30,8 +30,7 @@ impl<'a> Case<'a> {
         let reading = |(place, record): (usize, &'a TrialRecord)| {
             let cell = plan.cell(record.cell)?;
             let trying = cell.tried.as_ref()?;
-            let is_sound = record.failure.is_none() && check_trial(cell, plan.generator.limits, record).void.is_none();
-            let valid = is_sound && is_whole(cell, record);
+            let valid = record.failure.is_none() && is_sound(plan, cell, record) && is_whole(cell, record);
             Some(Reading { place, trying, cell, record, valid })
         };
         let names_java = |word: &String| Path::new(word).file_name().is_some_and(|name| name == "java");
@@ -149,6 +148,16 @@ impl<'a> Case<'a> {
         });
         beside.reduce(f64::max).unwrap_or(LAUNCH_S)
     }
+}
+
+/// Whether the instrument vouches for a trial: also where the server served nothing, and the instrument was there to see it.
+fn is_sound(plan: &Plan, cell: &CellPlan, record: &TrialRecord) -> bool {
+    let judged = check_trial(cell, plan.generator.limits, record);
+    let is_over = record.measurement.as_ref().is_some_and(|measured| !measured.interrupted);
+    // What is not HTTP is wrong content, too.
+    let is_its_doing = |check: &model::InvariantCheck| matches!(check.breach, None | Some(Breach::Content { .. }));
+    let is_the_servers = is_over && judged.unserved && judged.checks.iter().all(is_its_doing);
+    judged.void.is_none() || is_the_servers
 }
 
 /// Whether all of a number of requests were answered: of fewer a dose is another one.

@@ -28,7 +28,11 @@ pub(super) fn examine(case: &Case<'_>) -> Option<Examined> {
     let shows = |reading: &&Reading<'_>| is_crowd(reading) && sign(case, Suspect::Limit, reading) == Sign::Shows;
     let first = case.counting().find(shows)?;
     let Some((service_s, at_once_first)) = case.work_s().zip(at_once(case, first)) else {
-        return Some(Examined::new(fault(case, &[first], None, None)?, &[first], Stands::Wants(case.crowd(1))));
+        return Some(Examined::new(
+            fault(case, (case.crowd(1), &[first]), None, None)?,
+            &[first],
+            Stands::Wants(case.crowd(1)),
+        ));
     };
     let limit = at_once_first.round().max(1.0) as u32;
     let arms = arms(case, limit, service_s);
@@ -36,7 +40,7 @@ pub(super) fn examine(case: &Case<'_>) -> Option<Examined> {
     let steps = Steps::undisturbed(case, &order);
     if let Some(next) = steps.next {
         let by: Vec<&Reading<'_>> = std::iter::once(first).chain(steps.made).collect();
-        return Some(Examined::new(fault(case, &[first], None, None)?, &by, next));
+        return Some(Examined::new(fault(case, (arms.half, &[first]), None, None)?, &by, next));
     }
     let proved = match &case.asked.running {
         Some(_) => Stands::Unproved(Unproved::CpuUnseen),
@@ -45,7 +49,7 @@ pub(super) fn examine(case: &Case<'_>) -> Option<Examined> {
     let stands = holds(case, &arms, &steps, limit).map_or(proved, Stands::Refuted);
     let beyond: Vec<&Reading<'_>> = steps.made.iter().copied().filter(|it| it.experiment() != arms.half).collect();
     let (paths, bursts) = (paths(case, &arms), Bursts::of(case, at_once(case, beyond[0])?, service_s));
-    let fault = fault(case, &beyond, bursts.exactly(), paths.together)?;
+    let fault = fault(case, (arms.half, &beyond), bursts.exactly(), paths.together)?;
     let by: Vec<&Reading<'_>> = steps.made.iter().chain(&paths.by).chain(&bursts.by).copied().collect();
     let more = (!matches!(stands, Stands::Refuted(_))).then(|| paths.next.or(bursts.next())).flatten();
     Some(Examined { more, ..Examined::new(fault, &by, stands) })
@@ -94,30 +98,51 @@ fn holds(case: &Case<'_>, arms: &Arms, steps: &Steps<'_, '_>, limit: u32) -> Opt
     }
 }
 
-/// The limit by loads beyond it.
+/// The limit by loads beyond it: what they are served times what a request takes.
 fn fault(
     case: &Case<'_>,
-    beyond: &[&Reading<'_>],
+    (half, beyond): (Experiment, &[&Reading<'_>]),
     exactly: Option<u32>,
     paths_together: Option<f64>,
 ) -> Option<ServerFault> {
-    let values: Vec<f64> = beyond.iter().filter_map(|reading| at_once(case, reading)).collect();
-    let interval = t_interval(&values);
+    let rates: Vec<f64> = beyond.iter().map(|reading| reading.per_s()).collect();
+    let at_once = product(&rates, &services_s(case, half));
     let longest = beyond.iter().max_by_key(|reading| reading.cell.load.connections)?;
     Some(ServerFault::Limit {
         at_once: Measured {
-            estimate: mean(&values),
-            low: interval.map(|it| it.low.max(0.0)),
-            high: interval.map(|it| it.high),
+            estimate: at_once.map(|(estimate, _)| estimate),
+            low: at_once.and_then(|(estimate, off)| Some((estimate * (1.0 - off?)).max(0.0))),
+            high: at_once.and_then(|(estimate, off)| Some(estimate * (1.0 + off?))),
             unit: Unit::RequestsAtOnce,
         },
         exactly,
         service_s: case.work_s().or_else(|| case.service_s())?,
-        most_per_s: mean(&beyond.iter().map(|reading| reading.per_s()).collect::<Vec<f64>>())?,
+        most_per_s: mean(&rates)?,
         waits_s: f64::from(longest.cell.load.connections) / longest.per_s(),
         connections: longest.cell.load.connections,
         paths_together,
     })
+}
+
+/// What a request takes where none waits for another, in seconds: alone, and in each of the loads at half of the limit. None where that is not
+/// known yet.
+fn services_s(case: &Case<'_>, half: Experiment) -> Vec<f64> {
+    let of_half = case.valid(half).filter_map(Reading::service_s);
+    // At half of a limit of one the load is the same.
+    let alone = case.work_s().filter(|_| half != case.crowd(1));
+    match case.work_s() {
+        None => Vec::new(),
+        Some(_) => alone.into_iter().chain(of_half).collect(),
+    }
+}
+
+/// The product of two means, and by which share it may be off: the relative half widths of both added as squares, for they are measured in
+/// different loads. Of what was measured once nobody knows how far it is off, and it adds nothing.
+fn product(some: &[f64], others: &[f64]) -> Option<(f64, Option<f64>)> {
+    let off = |values: &[f64]| t_interval(values).map(|it| (it.high - it.estimate) / it.estimate);
+    let offs: Vec<f64> = [some, others].into_iter().filter_map(off).collect();
+    let together = offs.iter().map(|off| off * off).sum::<f64>().sqrt();
+    Some((mean(some)? * mean(others)?, (!offs.is_empty()).then_some(together)))
 }
 
 /// What two paths serve together.

@@ -183,6 +183,8 @@ pub(crate) fn diagnose(run: Run<'_>) -> Option<Diagnosis> {
                     suspect,
                     probability: beliefs::probability(&case, suspect),
                     visible_from: visible_from(&case, suspect),
+                    looked_s: (suspect == Suspect::Stalls).then(|| seen::looked_for_stalls_s(&case)),
+                    beyond: (suspect == Suspect::Limit).then(|| limit_beyond(&case)).flatten(),
                 }),
             },
         }
@@ -310,7 +312,10 @@ fn why_open(case: &Case<'_>, suspect: Suspect, ended: DiagnosisEnd) -> Option<Wh
         _ if ended == DiagnosisEnd::Died => WhyOpen::Died,
         _ if ended == DiagnosisEnd::Unfinished => WhyOpen::Unfinished,
         _ if ended == DiagnosisEnd::OutOfTime => WhyOpen::OutOfTime,
-        Suspect::Limit => signs::why_no_limit(case),
+        Suspect::Limit => signs::why_no_limit(case, 0),
+        Suspect::DelayedAck if case.counting().any(|it| it.completed() > 0 && !it.is_short_and_near()) => {
+            WhyOpen::LongReplies
+        }
         Suspect::RoundTrips if case.counting().any(is_farther) && !case.counting().any(signs::asks) => {
             WhyOpen::NotAsked
         }
@@ -323,19 +328,27 @@ fn is_farther(reading: &Reading<'_>) -> bool {
     matches!(reading.experiment(), Experiment::Upstream { delay_ns: 1.., .. })
 }
 
+/// The largest crowd in which all were worked on at once.
+fn most_at_once(case: &Case<'_>) -> Option<u32> {
+    let lacks = |reading: &&Reading<'_>| {
+        matches!(reading.experiment(), Experiment::Crowd { .. })
+            && signs::sign(case, Suspect::Limit, reading) == signs::Sign::Lacks
+    };
+    case.counting().filter(lacks).map(|reading| reading.cell.load.connections).max()
+}
+
+/// Why crowds larger than that tell nothing; none where there were none.
+fn limit_beyond(case: &Case<'_>) -> Option<WhyOpen> {
+    let most = most_at_once(case)?;
+    let is_larger = |reading: &Reading<'_>| signs::is_crowd_above(reading, most);
+    case.counting().any(is_larger).then(|| signs::why_no_limit(case, most))
+}
+
 /// How large something would have to be for it to be seen.
 fn visible_from(case: &Case<'_>, suspect: Suspect) -> Option<f64> {
     let each = || Some(signs::least_growth(case, suspect) / (3.0 * case.dose()? as f64));
     match suspect {
-        // The largest crowd in which all were worked on at once.
-        Suspect::Limit => {
-            let lacks = |reading: &&Reading<'_>| {
-                matches!(reading.experiment(), Experiment::Crowd { .. })
-                    && signs::sign(case, suspect, reading) == signs::Sign::Lacks
-            };
-            let most = case.counting().filter(lacks).map(|reading| reading.cell.load.connections).max()?;
-            Some(LIMITED * f64::from(most))
-        }
+        Suspect::Limit => Some(LIMITED * f64::from(most_at_once(case)?)),
         Suspect::MemoryGrowth | Suspect::ThreadGrowth | Suspect::FileGrowth => each(),
         Suspect::Failures => {
             let (failed, of) =

@@ -1,8 +1,8 @@
 //! What one experiment showed.
 
 use model::{
-    BackendUse, CellPlan, Experiment, LatencySummary, Metric, Observation, Silence, Suspect, Suspicion, TrialRecord,
-    Trying,
+    Accounting, BackendUse, CellPlan, Experiment, LatencySummary, Metric, Observation, Silence, Suspect, Suspicion,
+    TrialRecord, Trying, WrongReply,
 };
 
 use crate::{silence, suspicion};
@@ -129,10 +129,25 @@ impl<'a> Reading<'a> {
         self.measured().map_or(0, |measured| measured.connections.opened)
     }
 
+    /// What became of its requests.
+    pub(super) fn books(&self) -> Option<&'a Accounting> {
+        self.measured().map(|measured| &measured.accounting)
+    }
+
+    /// The first reply that was not as expected.
+    pub(super) fn first_wrong(&self) -> Option<&'a WrongReply> {
+        self.measured()?.first_wrong.as_ref()
+    }
+
+    /// Whether most requests failed without anybody waiting for it: they were refused, or cut off, or answered with something other than a reply.
+    pub(super) fn fails_at_once(&self) -> bool {
+        let at_once = |books: &Accounting| books.failed_without_time() + books.not_sent_without_time();
+        self.books().is_some_and(|books| 2 * at_once(books) > books.scheduled)
+    }
+
     /// How many requests failed, and of how many.
     pub(super) fn failed(&self) -> (u64, u64) {
-        self.measured().map_or((0, 0), |measured| {
-            let books = &measured.accounting;
+        self.books().map_or((0, 0), |books| {
             let failed = (books.error_share() * books.scheduled as f64).round() as u64;
             (failed, books.scheduled)
         })
@@ -144,12 +159,23 @@ impl<'a> Reading<'a> {
         Some(seen.memory_after_bytes? as f64 - seen.memory_at_rest_bytes as f64)
     }
 
-    /// How much there is of what may grow: bytes beyond those at rest, threads, or open files.
+    /// Whether what it has was looked at once the load was over.
+    pub(super) fn is_looked_at_afterwards(&self) -> bool {
+        self.observed().is_some_and(|seen| seen.after.is_some())
+    }
+
+    /// How much there is of what may grow once the load is over: bytes beyond those at rest, threads, or open files. In records that did not
+    /// look then, the most of these that was seen.
     pub(super) fn kept(&self, suspect: Suspect) -> Option<f64> {
         match suspect {
             Suspect::MemoryGrowth => self.grown_bytes(),
-            Suspect::ThreadGrowth => self.observed().map(|seen| f64::from(seen.threads_max)),
-            _ => self.observed()?.open_files_max.map(f64::from),
+            Suspect::ThreadGrowth => self
+                .observed()
+                .map(|seen| f64::from(seen.after.as_ref().map_or(seen.threads_max, |after| after.threads))),
+            _ => {
+                let seen = self.observed()?;
+                seen.after.as_ref().map_or(seen.open_files_max, |after| after.open_files).map(f64::from)
+            }
         }
     }
 
@@ -160,6 +186,11 @@ impl<'a> Reading<'a> {
             Suspicion::DelayedAck { quantile, service_us, .. } => Some((quantile, service_us)),
             _ => None,
         })
+    }
+
+    /// Whether replies are so short, and the server so near, that one which waits for an acknowledgement shows in what it takes.
+    pub(super) fn is_short_and_near(&self) -> bool {
+        self.measured().is_some_and(suspicion::is_short_and_near)
     }
 
     /// A quantile of what a reply took, in µs.

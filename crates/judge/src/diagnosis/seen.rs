@@ -1,6 +1,6 @@
 //! What is seen by itself, or by what one switch changes.
 
-use model::{Experiment, Measured, ServerFault, Suspect, Unit, Unproved, WhyOpen};
+use model::{Accounting, Experiment, FailedRequests, Measured, ServerFault, Suspect, Unit, Unproved, WhyOpen};
 
 use super::case::Case;
 use super::proof::{Examined, Stands, Steps, are_equal};
@@ -72,7 +72,11 @@ pub(super) fn failures(case: &Case<'_>) -> Option<Examined> {
         high: interval.map(|it| it.high),
         unit: Unit::Share,
     };
-    Some(Examined::new(ServerFault::Failures { share, connections }, &seen, Stands::Proved))
+    let mut books = Accounting::default();
+    seen.iter().filter_map(|reading| reading.books()).for_each(|of| books.merge(of));
+    let first_wrong = seen.iter().find_map(|reading| reading.first_wrong()).cloned();
+    let fault = ServerFault::Failures { share, connections, how: Some(FailedRequests::of(&books)), first_wrong };
+    Some(Examined::new(fault, &seen, Stands::Proved))
 }
 
 /// It stops answering: at equal distances, the same at twice the rate where something on a timer makes it stop, and half as long where
@@ -80,8 +84,6 @@ pub(super) fn failures(case: &Case<'_>) -> Option<Examined> {
 pub(super) fn stalls(case: &Case<'_>) -> Option<Examined> {
     let rate_per_s =
         case.asked.running.as_ref().map_or_else(|| case.steady_per_s(), |running| Some(running.rate_per_s))?;
-    let is_steady =
-        |reading: &&Reading<'_>| matches!(reading.experiment(), Experiment::Steady { .. } | Experiment::Paced { .. });
     let seen: Vec<&Reading<'_>> =
         case.counting().filter(is_steady).filter(|reading| !reading.stalls().is_empty()).collect();
     let window_s = proof_s(case, &seen);
@@ -95,7 +97,7 @@ pub(super) fn stalls(case: &Case<'_>) -> Option<Examined> {
     let at_twice = periods_s(1.0).zip(periods_s(2.0)).map(|(once, twice)| once / twice);
     let fault = ServerFault::Stalls {
         count: lengths.len() as u64,
-        in_s: case.counting().filter(is_steady).map(Reading::window_s).sum(),
+        in_s: looked_for_stalls_s(case),
         length_s: mean(&lengths)?,
         at_twice_the_rate: at_twice,
     };
@@ -103,6 +105,15 @@ pub(super) fn stalls(case: &Case<'_>) -> Option<Examined> {
     let stands = steps.next.unwrap_or(if is_told { Stands::Proved } else { Stands::Unproved(Unproved::NoProof) });
     let by: Vec<&Reading<'_>> = seen.into_iter().chain(steps.made.iter().copied()).collect();
     Some(Examined::new(fault, &by, stands))
+}
+
+fn is_steady(reading: &&Reading<'_>) -> bool {
+    matches!(reading.experiment(), Experiment::Steady { .. } | Experiment::Paced { .. })
+}
+
+/// For how many seconds the server was looked at under a load in which a stall shows.
+pub(super) fn looked_for_stalls_s(case: &Case<'_>) -> f64 {
+    case.counting().filter(is_steady).map(Reading::window_s).sum()
 }
 
 /// How long a load is in which enough stalls come for their distances to be equal or not, in seconds: of the longest distance that was seen so

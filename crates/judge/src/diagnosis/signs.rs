@@ -7,7 +7,7 @@ use super::reading::Reading;
 use super::thresholds::{
     ACKNOWLEDGED_LATE_PER_S, BYTES_A_REQUEST, COMPUTES, CPU_FULL, FAILED_SHARE, FEWEST_ASKED, FEWEST_FOR_PIECES,
     FEWEST_SERVICE_TIMES, GENERATOR_FULL, GROWN_BYTES, GROWN_PIECES, HEAVY_S, LIMITED, LONG_FOR_A_REPLY,
-    MANY_ROUND_TRIPS, PACED_CONNECTIONS, PATIENT, SLOW_ALONE, WAITS_FOR_ALL,
+    MANY_ROUND_TRIPS, PACED_CONNECTIONS, PATIENT, SLOW_ALONE, THROTTLED, WAITS_FOR_ALL,
 };
 use crate::statistics::{mean, share_interval};
 use crate::thresholds::{ALLOWED_FAILURES, CLOSED_REPLIES, CLOSED_SHARE, CONFIDENCE, HELD_REPLIES};
@@ -43,6 +43,7 @@ pub(super) fn sign(case: &Case<'_>, suspect: Suspect, reading: &Reading<'_>) -> 
             Experiment::Paced { rate_per_s } if rate_per_s < ACKNOWLEDGED_LATE_PER_S * f64::from(PACED_CONNECTIONS) => {
                 Sign::CannotTell
             }
+            _ if !reading.is_short_and_near() => Sign::CannotTell,
             _ => Sign::of(reading.delayed_ack().is_some()),
         },
         Suspect::ClosedConnections => closed(reading),
@@ -58,7 +59,7 @@ pub(super) fn sign(case: &Case<'_>, suspect: Suspect, reading: &Reading<'_>) -> 
 pub(super) fn is_unanswered(case: &Case<'_>, reading: &Reading<'_>) -> bool {
     let long_s = case.service_s().map_or(PATIENT * case.window_s(), |service_s| LONG_FOR_A_REPLY * service_s);
     let is_counted = matches!(reading.experiment(), Experiment::Burst { .. } | Experiment::Dose { .. });
-    let none = !is_counted && reading.completed() == 0 && reading.window_s() >= long_s;
+    let none = !is_counted && reading.completed() == 0 && !reading.fails_at_once() && reading.window_s() >= long_s;
     none || reading.stopped_after_s().is_some()
 }
 
@@ -110,19 +111,23 @@ fn limit(case: &Case<'_>, reading: &Reading<'_>) -> Sign {
     }
 }
 
-/// Why no load tells whether there is a limit.
-pub(super) fn why_no_limit(case: &Case<'_>) -> WhyOpen {
+/// Whether it is a closed load of more connections than that.
+pub(super) fn is_crowd_above(reading: &Reading<'_>, most: u32) -> bool {
+    matches!(reading.experiment(), Experiment::Crowd { connections } if connections > most)
+}
+
+/// Why no load of more connections than that tells whether there is a limit.
+pub(super) fn why_no_limit(case: &Case<'_>, most: u32) -> WhyOpen {
     let too_short = |reading: &Reading<'_>| {
         reading.service_s().is_none_or(|service_s| reading.window_s() < FEWEST_SERVICE_TIMES * service_s)
     };
     // What one connection is served tells of no limit, whoever had the CPU meanwhile.
-    let was_others = |reading: &Reading<'_>| {
-        matches!(reading.experiment(), Experiment::Crowd { connections: 2.. }) && is_disturbed(reading)
-    };
+    let was_others = |reading: &Reading<'_>| is_crowd_above(reading, most.max(1)) && is_disturbed(reading);
+    let failed = |reading: &Reading<'_>| (most == 0 || is_crowd_above(reading, most)) && fails(reading);
     match case.first(Experiment::Crowd { connections: 1 }) {
         None => WhyOpen::Void,
+        Some(_) if case.counting().any(failed) => WhyOpen::Failing,
         Some(alone) if too_short(alone) => WhyOpen::Slow,
-        Some(_) if case.counting().any(fails) => WhyOpen::Failing,
         Some(_) if case.counting().any(was_others) => WhyOpen::Others,
         Some(_) => WhyOpen::Busy,
     }
@@ -141,6 +146,10 @@ pub(super) fn is_held(reading: &Reading<'_>) -> bool {
 
 /// Light requests wait for as long as a heavy one takes, and do not without it.
 fn blocked(case: &Case<'_>, reading: &Reading<'_>) -> Sign {
+    // Where a quota is used up everybody waits for more of it.
+    if reading.throttled() >= THROTTLED {
+        return Sign::CannotTell;
+    }
     let (Some(heavy), Some(alone)) = (case.first(Experiment::Heavy), case.first(Experiment::Probes)) else {
         return Sign::CannotTell;
     };
@@ -186,6 +195,10 @@ fn grown(case: &Case<'_>, suspect: Suspect, reading: &Reading<'_>) -> Sign {
     let is_few =
         suspect != Suspect::MemoryGrowth && case.dose().is_none_or(|requests| 4 * requests < FEWEST_FOR_PIECES);
     if is_few || fails(reading) || first.is_some_and(fails) {
+        return Sign::CannotTell;
+    }
+    // Records of before that was looked at after a dose have the most of its load, which is another figure.
+    if first.is_some_and(|first| first.is_looked_at_afterwards() != reading.is_looked_at_afterwards()) {
         return Sign::CannotTell;
     }
     match (first.and_then(|first| first.kept(suspect)), reading.kept(suspect)) {

@@ -37,6 +37,9 @@ fn of_a_healthy_server_nothing_is_found() {
     assert_eq!(diagnosis.findings, []);
     assert!(diagnosis.excluded.iter().any(|it| it.suspect == Suspect::Limit && it.visible_from == Some(0.8 * 512.0)));
     assert_eq!(why_open(&diagnosis, Suspect::BlockedLoop), Some(WhyOpen::NoHeavy));
+    let stalls = diagnosis.excluded.iter().find(|it| it.suspect == Suspect::Stalls);
+    let steady_s = |it: &model::Tried| matches!(it.trying.experiment, Experiment::Steady { .. }).then_some(6.0);
+    assert_eq!(stalls.and_then(|it| it.looked_s), diagnosis.tried.iter().find_map(steady_s), "{diagnosis:?}");
 }
 
 #[test]
@@ -45,6 +48,16 @@ fn a_full_cpu_is_not_a_limit_of_requests_at_once() {
     let diagnosis = Faulty { service_s: 0.005, cpu_s: 0.0025, ..Faulty::default() }.diagnosed();
     assert_eq!(diagnosis.findings, []);
     assert_eq!(why_open(&diagnosis, Suspect::Limit), Some(WhyOpen::Busy));
+}
+
+#[test]
+fn how_far_no_limit_was_seen_is_told_where_a_cpu_was_full_beyond() {
+    // Eight use a third of a CPU, and 64 all of it: of a pool of 20 nobody knows.
+    let diagnosis = Faulty { service_s: 0.05, cpu_s: 0.002, workers: 20.0, ..Faulty::default() }.diagnosed();
+    assert_eq!(diagnosis.findings, []);
+    let limit = diagnosis.excluded.iter().find(|it| it.suspect == Suspect::Limit);
+    let told = limit.map(|it| (it.visible_from, it.beyond));
+    assert_eq!(told, Some((Some(0.8 * 8.0), Some(WhyOpen::Busy))), "{diagnosis:?}");
 }
 
 #[test]
@@ -158,6 +171,10 @@ fn light_requests_that_wait_for_a_heavy_one_are_found_with_how_long() {
         matches!(found[&Suspect::BlockedLoop], ServerFault::BlockedLoop { computes: Some(false), .. }),
         "{found:?}"
     );
+    // Under a quota of CPU all wait for more of it, whatever holds up whom.
+    let throttled = Faulty { blocks: true, throttled: 0.3, ..Faulty::default() }.diagnosed_with(heavy());
+    let known = proved(&throttled).contains_key(&Suspect::BlockedLoop);
+    assert_eq!((known, why_open(&throttled, Suspect::BlockedLoop)), (false, Some(WhyOpen::Void)), "{throttled:?}");
 }
 
 #[test]

@@ -37,15 +37,20 @@ pub(super) fn examine(case: &Case<'_>) -> Option<Examined> {
         let (nears, far) = (service_s(near), mean(&service_s(far))?);
         let added = |service_s: f64| Some((service_s - mean(&nears)?) / (delay_ns as f64 / 1e9));
         let (once, by_client) = (added(far)?, added(mean(&service_s(client))?)?);
-        Some(if !are_equal(once, mean(&trips)?, TRIPS_AGREE) {
-            Stands::Refuted(WhyOpen::NotByDose)
-        } else if by_client >= once / 2.0 {
-            Stands::Refuted(WhyOpen::NotByControl)
-        } else if !are_equal(nears[0], nears[nears.len() - 1], 2.0 * EQUAL) || !agree(&trips) {
-            Stands::Refuted(WhyOpen::NotAgain)
-        } else {
-            Stands::Proved
-        })
+        Some(
+            if asked(&steps).is_some_and(|asked| mean(&trips).is_some_and(|trips| trips > (1.0 + TRIPS_AGREE) * asked))
+            {
+                Stands::Refuted(WhyOpen::Relayed)
+            } else if !are_equal(once, mean(&trips)?, TRIPS_AGREE) {
+                Stands::Refuted(WhyOpen::NotByDose)
+            } else if by_client >= once / 2.0 {
+                Stands::Refuted(WhyOpen::NotByControl)
+            } else if !are_equal(nears[0], nears[nears.len() - 1], 2.0 * EQUAL) || !agree(&trips) {
+                Stands::Refuted(WhyOpen::NotAgain)
+            } else {
+                Stands::Proved
+            },
+        )
     };
     let stands = steps.next.or_else(holds).unwrap_or(Stands::Refuted(WhyOpen::Void));
     Some(Examined::new(fault, &by, stands))
@@ -90,6 +95,12 @@ fn fault(case: &Case<'_>, steps: &Steps<'_, '_>, (first, trips): (&Reading<'_>, 
         asked: a_request(|seen| seen.replies),
         opened: a_request(|seen| seen.opened),
     })
+}
+
+/// How many times a request asked what is behind the server, as the relay saw it.
+fn asked(steps: &Steps<'_, '_>) -> Option<f64> {
+    let farther = steps.made.iter().filter(|it| delay_ns(it) > 0);
+    mean(&farther.filter_map(|it| it.asked_a_request(|seen| seen.replies)).collect::<Vec<f64>>())
 }
 
 fn delay_ns(reading: &Reading<'_>) -> u64 {

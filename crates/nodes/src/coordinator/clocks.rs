@@ -3,6 +3,7 @@
 use model::NS_PER_S;
 
 use super::{Coordinator, Phase};
+use crate::member::{Member, Question};
 use crate::message::Body;
 use crate::outcome::{Ended, News, Unmade};
 
@@ -13,43 +14,59 @@ const EXCHANGES: [usize; 2] = [32, 8];
 const TIME_NS: u64 = NS_PER_S / 2;
 const TIMES_ASKED: u32 = 6;
 
+/// How many are asked at a time: a thousand one after the other would take twenty seconds, and a thousand at once would wait for each other.
+const ASKED_AT_ONCE: usize = 16;
+
 /// How far ahead the begin is, beside four ways to the farthest node, and how much further for each node.
 const LEAD_NS: u64 = 300_000_000;
 const LEAD_OF_NODE_NS: u64 = 1_000_000;
 
 impl Coordinator {
-    pub(super) fn ask_time(&mut self, now_ns: u64, round: usize, member: usize) {
-        self.phase = Phase::Timing { round, member, asked_ns: now_ns, times: 1 };
+    /// Begins to ask all what time it is, some at a time.
+    pub(super) fn ask_time(&mut self, now_ns: u64, round: usize) {
+        self.phase = Phase::Timing { round };
+        (0..self.members.len().min(ASKED_AT_ONCE)).for_each(|member| self.ask(member, now_ns, 1));
+    }
+
+    fn ask(&mut self, member: usize, now_ns: u64, times: u32) {
+        self.members[member].question = Some(Question { sent_ns: now_ns, times });
         self.say(member, Body::TimeAsked { sent_ns: now_ns });
     }
 
-    /// Asks the next question, or the next member, or does what comes after all of them.
+    /// Asks the next question after an answer, or another member, or does what comes after all of them.
     pub(super) fn ask_next(&mut self, now_ns: u64, round: usize, member: usize) {
         if self.members[member].exchanges[round].len() < EXCHANGES[round] {
-            self.ask_time(now_ns, round, member);
-        } else if member + 1 < self.members.len() {
-            self.ask_time(now_ns, round, member + 1);
-        } else if round == 0 {
-            self.begin(now_ns);
-        } else {
-            self.made(None, Vec::new());
+            return self.ask(member, now_ns, 1);
+        }
+        self.members[member].question = None;
+        let is_unasked = |member: &Member| member.question.is_none() && member.exchanges[round].is_empty();
+        if let Some(next) = self.members.iter().position(is_unasked) {
+            self.ask(next, now_ns, 1);
+        } else if self.members.iter().all(|member| member.question.is_none()) {
+            match round {
+                0 => self.begin(now_ns),
+                _ => self.made(None, Vec::new()),
+            }
         }
     }
 
     pub(super) fn ask_again(&mut self, now_ns: u64) {
-        let Phase::Timing { round, member, asked_ns, times } = self.phase else { return };
-        if !self.is_connected || now_ns.saturating_sub(asked_ns) < TIME_NS {
+        let Phase::Timing { round } = self.phase else { return };
+        if !self.is_connected {
             return;
         }
-        if times < TIMES_ASKED {
-            self.ask_time(now_ns, round, member);
-            self.phase = Phase::Timing { round, member, asked_ns: now_ns, times: times + 1 };
-        } else if round == 0 {
-            let host = self.members[member].presence.host.clone();
-            self.end(Ended::Unmade(Unmade::NoTime(host)));
-        } else {
-            // All is there that it brought; how its clock stands by now is not known.
-            self.made(None, Vec::new());
+        for member in 0..self.members.len() {
+            let late = self.members[member].question.filter(|asked| now_ns.saturating_sub(asked.sent_ns) >= TIME_NS);
+            match late {
+                None => {}
+                Some(asked) if asked.times < TIMES_ASKED => self.ask(member, now_ns, asked.times + 1),
+                Some(_) if round == 0 => {
+                    let host = self.members[member].presence.host.clone();
+                    return self.end(Ended::Unmade(Unmade::NoTime(host)));
+                }
+                // All is there that it brought; how its clock stands by now is not known.
+                Some(_) => return self.made(None, Vec::new()),
+            }
         }
     }
 

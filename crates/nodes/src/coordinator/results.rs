@@ -36,14 +36,28 @@ impl Coordinator {
         };
         let lost = |member: &Member| {
             let for_ns = now_ns.saturating_sub(member.heard_ns);
-            match for_ns > SILENT_NS {
-                true => Lost::silent(&member.name, &member.presence.host, for_ns),
-                false => self.lost(member, WhyLost::Late),
+            match self.alone_for_ns(now_ns) {
+                Some(alone_ns) => self.lost(member, WhyLost::apart(alone_ns)),
+                None if for_ns > SILENT_NS => Lost::silent(&member.name, &member.presence.host, for_ns),
+                None => self.lost(member, WhyLost::Late),
             }
         };
         let lost: Vec<Lost> = self.members.iter().filter(is_lost).map(lost).collect();
         if !lost.is_empty() {
             self.lose(lost);
+        }
+    }
+
+    /// Messages have not come and gone for so long that nobody waits for them any more: what is here counts.
+    pub(super) fn give_up(&mut self, alone_ns: u64) {
+        let why = WhyLost::apart(alone_ns);
+        let missing = self.members.iter().filter(|member| member.home.is_none());
+        let lost: Vec<Lost> = missing.map(|member| self.lost(member, why.clone())).collect();
+        match self.phase {
+            Phase::Over => {}
+            Phase::Begun { .. } => self.lose(lost),
+            Phase::Timing { round: 1 } => self.made(None, Vec::new()),
+            _ => self.end(Ended::Unmade(Unmade::Apart(alone_ns as f64 / NS_PER_S as f64))),
         }
     }
 
@@ -69,7 +83,7 @@ impl Coordinator {
             return self.lose(vec![lost]);
         }
         if self.members.iter().all(|member| member.home.is_some()) {
-            return self.ask_time(now_ns, 1, 0);
+            return self.ask_time(now_ns, 1);
         }
         if let Some(seconds) = self.common_second() {
             self.members.iter_mut().for_each(|member| member.forget_before(seconds));

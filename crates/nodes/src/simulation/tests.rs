@@ -1,5 +1,5 @@
 use engine::Brought;
-use model::{Measurement, NS_PER_S};
+use model::{Extent, Measurement, NS_PER_S};
 
 use super::{Between, MS, Seen, World, asked, key, next_name, presence};
 use crate::key::{MOST_BYTES, Unheeded};
@@ -246,6 +246,30 @@ fn a_node_whose_commander_is_gone_ends_its_share_and_is_free_again() {
 }
 
 #[test]
+fn a_server_of_messages_that_never_comes_back_ends_the_load_however_long_it_was_to_be() {
+    let mut world = World::new(2, asked(2, 4, 50.0), 5);
+    // Some hundred seconds, and nobody says so.
+    world.asked.spec.load.extent = Extent::Requests { count: 10_000, within_ns: None };
+    world.between.away = Some((WINDOW_BEGINS_NS + 3 * NS_PER_S, 10_000 * NS_PER_S));
+    let (seen, _) = world.run();
+    let made = made(&seen);
+    assert!(made.whole_seconds.is_some_and(|seconds| seconds >= 2), "{:?}", made.whole_seconds);
+    assert!(made.lost.iter().all(|lost| matches!(lost.why, WhyLost::Apart(for_s) if for_s > 119.0)), "{:?}", made.lost);
+    // Before it begins there is nothing that could count: while connections are opened, for 30 ms, and while it is asked what time it is.
+    for after_ns in [10 * MS, 35 * MS] {
+        let mut early = World::new(2, asked(2, 4, 50.0), 5);
+        early.between.away = Some((after_ns, 10_000 * NS_PER_S));
+        let (seen, _) = early.run();
+        assert!(seen.news.contains(&News::Ordered), "{after_ns}: {:?}", seen.news);
+        assert!(
+            matches!(seen.ended, Ended::Unmade(Unmade::Apart(for_s)) if for_s > 119.0),
+            "{after_ns}: {:?}",
+            seen.ended
+        );
+    }
+}
+
+#[test]
 fn a_node_that_ends_when_all_that_it_brought_is_here_takes_nothing_away() {
     let mut world = World::new(3, asked(3, 4, 50.0), 1);
     world.leaves = Some(1);
@@ -296,6 +320,9 @@ fn simulation_of_what_a_thousand_nodes_have_to_say() {
         // Each node hears its order, 40 questions, and a word a second; and says as much.
         let each = |(messages, _): (u64, u64)| messages as f64 / nodes as f64;
         println!("{nodes}: {to_nodes:?} {from_nodes:?} {results:?}");
+        // Many are asked what time it is at a time.
+        let began_ns = seen.began_ns.iter().flatten().max().unwrap() - super::DAWN_NS;
+        assert!(began_ns < 8 * NS_PER_S, "{began_ns} ns with {nodes}");
         assert!(each(to_nodes) < 40.0 + 5.0 + 60.0 && each(from_nodes) < 40.0 + 60.0 && each(results) <= 5.0);
     }
 }

@@ -47,6 +47,8 @@ pub(super) struct Faulty {
     /// How many round trips to what is behind it a request waits for, one after another; and whether it asks where it was told to.
     pub(super) round_trips: f64,
     pub(super) asks: bool,
+    /// How many of these are turns of one long reply through the relay.
+    pub(super) turns: f64,
     /// How many times as much the same delay adds on the way to the client.
     pub(super) by_client: f64,
     /// After how long it gives up all that it waits for behind it, in seconds.
@@ -78,6 +80,7 @@ impl Default for Faulty {
             stalls_by_requests: false,
             round_trips: 0.0,
             asks: true,
+            turns: 1.0,
             by_client: 1.0,
             gives_up_s: f64::INFINITY,
             others: |_, _| false,
@@ -139,16 +142,18 @@ impl Faulty {
             position: spec.position,
             cell: spec.cell,
             levels: cell.levels.clone(),
-            backend: cell.upstream.filter(|it| it.delay_ns.is_some() && self.asks).map(|_| BackendUse {
-                opened: 1,
-                replies: (self.round_trips * model::sum(measured.steps.iter().map(|step| step.completed)) as f64)
-                    as u64
-                    + 1,
-                ..BackendUse::default()
-            }),
+            backend: self.asked(cell, &measured),
             measurement: Some(measured),
             ..record
         }
+    }
+
+    /// What the relay in front of what is behind it saw.
+    fn asked(&self, cell: &CellPlan, measured: &Measurement) -> Option<BackendUse> {
+        cell.upstream.filter(|it| it.delay_ns.is_some() && self.asks)?;
+        let all = model::sum(measured.steps.iter().map(|step| step.completed)) as f64;
+        let replies = (self.round_trips / self.turns * all) as u64 + 1;
+        Some(BackendUse { opened: 1, replies, ..BackendUse::default() })
     }
 
     /// What its processes show after so many requests in so many seconds.

@@ -53,6 +53,13 @@ fn what_any_delay_adds_as_often_is_not_behind_the_server() {
 }
 
 #[test]
+fn turns_of_a_long_reply_through_the_relay_are_not_round_trips() {
+    let diagnosis = diagnosed(Faulty { round_trips: 5.0, turns: 5.0, ..Faulty::default() });
+    assert_eq!(why_open(&diagnosis, Suspect::RoundTrips), Some(WhyOpen::Relayed), "{diagnosis:?}");
+    assert!(!proved(&diagnosis).contains_key(&Suspect::RoundTrips));
+}
+
+#[test]
 fn what_does_not_follow_the_delay_is_no_round_trip() {
     // A server that gives up what is late: twice the delay costs no more.
     let diagnosis = diagnosed(Faulty { gives_up_s: 0.024, round_trips: 12.0, ..Faulty::default() });
