@@ -68,7 +68,7 @@ fn trips(case: &Case<'_>, steps: &Steps<'_, '_>, (far, twice): (Experiment, Expe
 }
 
 /// Whether a request without the delay takes what it took at first, but for what would be a small part of a round trip.
-fn is_as_before(nears_s: &[f64], delay_ns: u64) -> bool {
+pub(super) fn is_as_before(nears_s: &[f64], delay_ns: u64) -> bool {
     let [first, .., last] = nears_s else { return false };
     are_equal(*first, *last, 2.0 * EQUAL) || (first - last).abs() <= EQUAL * delay_ns as f64 / 1e9
 }

@@ -4,6 +4,7 @@ use model::{DiagnosePlan, Diagnosis, Experiment, ServerFault, Suspect, WhyOpen};
 
 use super::faulty::Faulty;
 use super::{proved, why_open};
+use crate::diagnosis::upstream::is_as_before;
 
 fn named(asked: &mut DiagnosePlan) {
     asked.upstream = Some(([127, 0, 0, 1], 5432).into());
@@ -66,4 +67,13 @@ fn what_does_not_follow_the_delay_is_no_round_trip() {
     assert_eq!(why_open(&diagnosis, Suspect::RoundTrips), Some(WhyOpen::NotByDose), "{diagnosis:?}");
     let longest = |it: &model::Tried| matches!(it.trying.experiment, Experiment::Upstream { delay_ns, .. } if delay_ns > 2_000_000);
     assert!(diagnosis.tried.iter().any(longest), "{diagnosis:?}");
+}
+
+#[test]
+fn a_request_without_the_delay_must_take_what_it_took_but_for_a_tenth_of_a_delay() {
+    let is = |first_ms: f64, last_ms: f64| is_as_before(&[first_ms / 1e3, 0.1, last_ms / 1e3], 2_000_000);
+    assert!(is(0.24, 0.40), "noise of a fast request is little of a delay of 2 ms");
+    assert!(is(10.0, 11.9), "nor is a fifth of a slow one another server");
+    assert!(!is(0.24, 0.45) && !is(10.0, 12.5) && !is(12.5, 10.0));
+    assert!(!is_as_before(&[0.01], 2_000_000), "once is not again");
 }
