@@ -69,7 +69,7 @@ fn which_shipped_experiments_rotate() {
     let quick_too = |words: &str| [words.to_owned(), words.to_owned()];
     let business = ["40 of 0.25 s, handler-delay, one-target", "4 of 0.25 s, handler-delay, one-target"];
     assert_eq!(of("business-latency"), business);
-    assert_eq!(of("routing"), ["32 of 0.25 s", "4 of 0.25 s"]);
+    assert_eq!(of("routing"), ["24 of 0.25 s", "4 of 0.25 s"]);
     assert_eq!(of("execution-units"), quick_too("census, new-connections"));
     assert_eq!(of("memory-under-concurrency"), quick_too("ladder"));
     for name in [
