@@ -11,7 +11,7 @@
 # fuzz   the reply reader and the whole loop under hostile bytes, half an hour each (needs nightly and cargo-fuzz)
 # bench-floor  CPU per request and lateness of `bourdon load` against bare system calls, over TLS bare rustls, as ratios (needs a quiet machine; nginx for TLS)
 # bench-system-calls  what system calls and switches of context cost here
-# prove-rotation  sessions of compare with a known truth, traps, and slices beside a neighbour that is alive or stopped, some seven hours; goes on where it was interrupted (FOLDER, proof/revisions); SESSIONS=N of each kind at most, KINDS='...' of all
+# prove-rotation  sessions of compare with a known truth, traps, and slices beside a neighbour that is alive or stopped, some eight hours; goes on where it was interrupted (FOLDER, proof/revisions); SESSIONS=N of each kind at most, KINDS='...' of all
 # diagnose-live  faulty servers whose faults and sizes are drawn, each diagnosed once (CASES=N of each class and runtime, RUNTIMES=go,node,python,java, CLASSES='...', FOLDER, proof/diagnosis; CLASSES='soak-healthy soak-leak' for soaks); goes on where it was interrupted
 # test-scale  loads that up to 200 nodes make on this machine through a real nats-server, half an hour; PARTS='...' of spread stall samples broker connections kills
 # bench-page  size of the page of 20 targets under 12 conditions in 12 blocks, and how long Chromium takes to open it

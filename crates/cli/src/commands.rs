@@ -10,7 +10,8 @@ pub(crate) fn resume(folder: &Path) -> String {
 
 /// A subcommand on a folder.
 pub(crate) fn on(words: &str, folder: &Path) -> String {
-    let called = std::env::args().next().unwrap_or_else(|| "bourdon".to_owned());
+    let called =
+        std::env::args_os().next().map_or_else(|| "bourdon".to_owned(), |name| name.to_string_lossy().into_owned());
     let folder = folder.to_string_lossy();
     let quoted = |word| shlex::try_quote(word).unwrap_or(Cow::Borrowed(word)).into_owned();
     format!("{} {words} {}", quoted(&called), quoted(&folder))

@@ -205,7 +205,7 @@ pub(crate) fn environment(prepared: &Prepared) -> Environment {
         schema: ENVIRONMENT_SCHEMA.to_owned(),
         started_at: Zoned::now(),
         bourdon: env!("CARGO_PKG_VERSION").to_owned(),
-        command_line: without_credentials(std::env::args()),
+        command_line: without_credentials(std::env::args_os().map(|word| word.to_string_lossy().into_owned())),
         toolchains: prepared.toolchains.clone(),
         programs: prepared.digests(),
         ..observe::environment::read(&ProcSource::default(), Path::new("/sys"))

@@ -210,6 +210,7 @@ impl Pair<'_> {
             unpaired(&values(new), &values(old), confidence)?
         };
         match metric.scale() {
+            Scale::Ratio if metric.quantile().is_some() => Some(found.of_quantiles()),
             Scale::Ratio => Some(found),
             Scale::Difference => Some(self.with_sample(metric, found, confidence)),
         }

@@ -82,7 +82,7 @@ fn ratio(pair: &Pair, old: &BTreeMap<u32, f64>, new: &BTreeMap<u32, f64>) -> Opt
         let [new, old] = [new, old].map(|points| points.values().copied().collect::<Vec<f64>>());
         (mean(&new).zip(mean(&old)).map(|(new, old)| new - old), unpaired(&new, &old, confidence))
     };
-    let interval = found.map(|found| found.interval.map(f64::exp));
+    let interval = found.map(|found| found.of_quantiles().interval.map(f64::exp));
     Some(Measured {
         estimate: Some(seen?.exp()),
         low: interval.map(|interval| interval.low),

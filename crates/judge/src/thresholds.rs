@@ -147,7 +147,7 @@ pub const NOISY_STEAL: f64 = 0.02;
 pub const NOISY_OTHERS: f64 = 0.10;
 
 /// How far from what they were alone launches in slices may have been for what others used evenly, as a logarithm and a mean over launches, from
-/// which on that may have cost one of two different programs more. On a quiet machine of two CPUs it was 0.8 to 1 % (28 November 2026, with an editor
+/// which on that may have cost one of two different programs more, where they are called the same or the figure has no bound. On a quiet machine of two CPUs it was 0.8 to 1 % (28 November 2026, with an editor
 /// and short scripts); a choice, as that for steal.
 pub const UNEVEN: f64 = 0.02;
 

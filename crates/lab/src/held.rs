@@ -1,8 +1,8 @@
 //! Folders that are being used by one bourdon, and what killed ones have left of theirs.
 
-use std::fs::{File, Metadata, Permissions, TryLockError};
+use std::fs::{DirBuilder, File, Metadata, Permissions, TryLockError};
 use std::io::{Error, Result};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use reaper::remove_folder;
@@ -28,18 +28,37 @@ impl Held {
         let mut builder = tempfile::Builder::new();
         builder.prefix(prefix).permissions(Permissions::from_mode(0o777));
         for _ in 0..TRIES {
-            let path = builder.tempdir_in(place)?.keep();
-            let lock = File::open(&path).ok();
-            let locked = lock.as_ref().map(File::try_lock);
-            let held = Self { path, lock };
-            match locked {
-                Some(Ok(())) if held.is_there() => return Ok(held),
-                // Where a folder cannot be locked, no sweep can say that it is nobody's.
-                Some(Err(TryLockError::Error(_))) => return Ok(held),
-                _ => {}
+            if let Some(held) = Self::hold(builder.tempdir_in(place)?.keep()) {
+                return Ok(held);
             }
         }
         Err(Error::other("what is made there is removed at once"))
+    }
+
+    /// Makes one of `place` that was there before, where nobody has made it since; else one with a name of its own.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn make_again(place: &Path, before: &Path) -> Result<Self> {
+        let is_in_place = before.parent() == Some(place);
+        let made = is_in_place.then(|| DirBuilder::new().mode(0o777).create(before).ok()).flatten();
+        match made.and_then(|()| Self::hold(before.to_owned())) {
+            Some(held) => Ok(held),
+            None => Self::make(place, ""),
+        }
+    }
+
+    /// Holds a folder that was just made; nothing where a sweep was quicker.
+    fn hold(path: PathBuf) -> Option<Self> {
+        let lock = File::open(&path).ok();
+        let locked = lock.as_ref().map(File::try_lock);
+        let held = Self { path, lock };
+        match locked {
+            Some(Ok(())) if held.is_there() => Some(held),
+            // Where a folder cannot be locked, no sweep can say that it is nobody's.
+            Some(Err(TryLockError::Error(_))) => Some(held),
+            _ => None,
+        }
     }
 
     /// Whether a sweep was not quicker: its name still leads to it.
@@ -96,6 +115,19 @@ mod tests {
         let path = held.path().to_owned();
         drop(held);
         assert!(!path.exists(), "it goes with its owner");
+    }
+
+    #[test]
+    fn one_is_made_again_under_its_name_unless_it_is_there_or_elsewhere() {
+        let place = tempfile::tempdir().unwrap();
+        let before = Held::make(place.path(), "").unwrap().path().to_owned();
+        let again = Held::make_again(place.path(), &before).unwrap();
+        assert_eq!(again.path(), before);
+        let second = Held::make_again(place.path(), &before).unwrap();
+        assert_ne!(second.path(), before, "it is somebody's");
+        let elsewhere = tempfile::tempdir().unwrap();
+        let third = Held::make_again(place.path(), &elsewhere.path().join("x")).unwrap();
+        assert_eq!(third.path().parent(), Some(place.path()));
     }
 
     #[test]

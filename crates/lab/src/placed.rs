@@ -29,7 +29,54 @@ pub(crate) fn place_anew<'a>(files: impl IntoIterator<Item = &'a Path>) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::io::Read;
+    use std::os::unix::fs::FileExt;
+    use std::process::{Command, Stdio};
+
     use super::*;
+
+    /// The page frames in which the code of a program lies while it runs, none where only root may know: 8 bytes for each page, of which 55 bits
+    /// are the frame (the kernel's Documentation/admin-guide/mm/pagemap.rst).
+    fn frames(program: &Path) -> BTreeSet<u64> {
+        let mut run = Command::new(program);
+        run.args(["-c", "echo; read line"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut run = run.spawn().unwrap();
+        run.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        let maps = std::fs::read_to_string(format!("/proc/{}/maps", run.id())).unwrap();
+        let pagemap = File::open(format!("/proc/{}/pagemap", run.id())).unwrap();
+        let is_code = |line: &&str| line.contains("r-xp") && line.ends_with(program.to_str().unwrap());
+        let frame = |page: u64| {
+            let mut entry = [0; 8];
+            pagemap.read_exact_at(&mut entry, page * 8).unwrap();
+            u64::from_le_bytes(entry) & ((1 << 55) - 1)
+        };
+        let found = maps.lines().filter(is_code).flat_map(|line| {
+            let (from, to) = line.split_once(' ').unwrap().0.split_once('-').unwrap();
+            let [from, to] = [from, to].map(|address| u64::from_str_radix(address, 16).unwrap() / 4_096);
+            (from..to).map(frame)
+        });
+        let found = found.filter(|frame| *frame != 0).collect();
+        drop(run.stdin.take());
+        run.wait().unwrap();
+        found
+    }
+
+    #[test]
+    fn a_program_lies_where_it_lay_until_it_is_placed_anew() {
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let program = folder.path().join("bash");
+        std::fs::copy("/bin/bash", &program).unwrap();
+        let first = frames(&program);
+        if first.is_empty() {
+            eprintln!("only root sees page frames: not tested");
+            return;
+        }
+        let shared = |others: &BTreeSet<u64>| first.intersection(others).count() as f64 / first.len() as f64;
+        assert!(shared(&frames(&program)) > 0.9, "the second launch has the pages of the first");
+        place_anew([program.as_path()]);
+        assert!(shared(&frames(&program)) < 0.5, "it still has them");
+    }
 
     #[test]
     fn a_file_is_what_it_was_and_what_is_none_is_passed_over() {

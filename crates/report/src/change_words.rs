@@ -14,7 +14,7 @@ const TIMES: f64 = 10.0;
 const NOT_KNOWN: &str = "not known";
 
 /// Why not: launches that differ so much show nothing of each other until there are more of them.
-const TOO_FEW: &str = "(too few launches)";
+const TOO_FEW: &str = "(launches differ too much)";
 
 /// A change and its interval; where it is held back for a doubt, how far that leaves it open.
 pub(crate) fn change_of(

@@ -66,7 +66,7 @@ fn unfinished(analysis: &CompareAnalysis) -> Answer {
     }
     if let Some(asked) = analysis.unfinished {
         let text = format!("Not finished: {} of {asked} blocks are complete", analysis.blocks);
-        let then = Some("These figures carry no verdict until it is".to_owned());
+        let then = Some("An unfinished comparison has no verdict".to_owned());
         return Answer { then, ..Answer::new(Tint::Unsure, text) };
     }
     let text = format!("Preliminary: {}, a verdict needs six", launches(analysis));

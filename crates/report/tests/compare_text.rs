@@ -75,7 +75,7 @@ fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
     let row = &mut analysis.rows[1];
     (row.verdict, row.withheld) = (ComparisonVerdict::Slower, None);
     let worse = said(&analysis);
-    let first = "Yes: latency p50 +6.0 % (+4.9 to +7.1); 1 of 4 figures is worse, 2 more seemed worse and are not shown to be (most of all";
+    let first = "Yes: latency p50 +6.0 % (+4.8 to +7.2); 1 of 4 figures is worse, 2 more seemed worse and are not shown to be (most of all";
     assert!(worse.contains(first) && worse.contains("What would settle it: fewer other programs"), "{worse}");
 }
 

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use super::git::{Git, NoAnswer};
 use crate::args::CompareArgs;
 use crate::exit::Failure;
+use crate::experiment::nearest;
 use crate::home;
 use crate::output::say;
 
@@ -53,7 +54,7 @@ impl Revisions {
         let contents: Vec<_> = named.iter().map(content).collect::<Result<_, _>>()?;
         warn_of_uncommitted(named, &here);
         for (name, content) in named.iter().zip(contents) {
-            let folder = revisions.folder(&content, &git)?;
+            let folder = revisions.folder(&content, &git, None)?;
             if !folder.is_dir() {
                 let within = revisions.within.display();
                 return Err(Failure::usage(format!(
@@ -88,7 +89,10 @@ impl Revisions {
                      start a new comparison"
                 )));
             }
-            let folder = revisions.folder(content, &git)?;
+            // Where it was before, for compilers write that into what they build.
+            let before = plan.targets.iter().find(|known| known.name == *target);
+            let before = before.and_then(|known| known.launch.cwd.ancestors().nth(first.within.components().count()));
+            let folder = revisions.folder(content, &git, before)?;
             let there = |draft: &mut Draft| {
                 for target in draft.targets.iter_mut().filter(|known| known.name == *target) {
                     target.launch.cwd.clone_from(&folder);
@@ -176,8 +180,8 @@ impl Revisions {
         Revisions { repository, within, worktrees: Vec::new(), all: Vec::new() }
     }
 
-    /// The folder of a revision that corresponds to the working directory; a commit is checked out for it.
-    fn folder(&mut self, content: &RevisionContent, git: &Git<'_>) -> Result<PathBuf, Failure> {
+    /// The folder of a revision that corresponds to the working directory; a commit is checked out for it, if it can be where it was before.
+    fn folder(&mut self, content: &RevisionContent, git: &Git<'_>, before: Option<&Path>) -> Result<PathBuf, Failure> {
         let RevisionContent::Commit(commit) = content else { return Ok(self.repository.join(&self.within)) };
         let place = home::build_cache()?.with_file_name("revisions");
         let unusable =
@@ -188,7 +192,11 @@ impl Revisions {
             lab::sweep(&place, |_| true, reaper::remove_folder);
             forget_missing(&place, git);
         }
-        let held = Held::make(&place, "").map_err(|error| unusable(&error))?;
+        let held = match before {
+            Some(before) => Held::make_again(&place, before),
+            None => Held::make(&place, ""),
+        };
+        let held = held.map_err(|error| unusable(&error))?;
         let folder = held.path().to_owned();
         self.worktrees.push(held);
         let add = ["worktree", "add", "--detach", "--quiet"].map(OsStr::new);
@@ -248,8 +256,7 @@ fn commit(named: &str, here: &Git<'_>) -> Result<String, Failure> {
     let unknown = |_| {
         let branches = here.text(["branch", "--format=%(refname:short)"]).unwrap_or_default();
         let branches: Vec<&str> = branches.lines().filter(|name| !name.starts_with('(')).collect();
-        let nearest = branches.iter().min_by_key(|name| strsim::levenshtein(named, name));
-        let hint = nearest.map_or(String::new(), |name| format!("; is it `{name}`?"));
+        let hint = nearest(named, branches).map_or(String::new(), |name| format!("; is it `{name}`?"));
         Failure::usage(format!(
             "unknown revision `{named}`{hint} (name a branch, a tag or a commit, or `{WORKING_TREE}` for the working tree)"
         ))

@@ -10,7 +10,7 @@ use crate::launch::Launch;
 use crate::needed::{beside, inside, needs_blocks};
 use crate::pair::Pair;
 use crate::statistics::{Interval, LogRatio};
-use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE};
+use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE, UNEVEN};
 
 impl Pair<'_> {
     /// For a row without a verdict: until it is seen that the two differ, or that they are the same, whichever comes first.
@@ -43,7 +43,7 @@ impl Pair<'_> {
     /// Between which ends a change lies however many launches there are: as far as doubts leave it open, and what the machine may have done.
     fn ends_at_last(&self, metric: Metric) -> Option<(f64, f64)> {
         let (low, high) = self.ends(metric, &MARKS)?;
-        let by = self.machine_differs(metric).map_or(0.0, |(by, _)| by);
+        let by = self.machine_differs(metric, UNEVEN).map_or(0.0, |(by, _)| by);
         Some((low - by, high + by))
     }
 
@@ -129,7 +129,7 @@ impl Pair<'_> {
             |doubt: &Doubt| cells.into_iter().any(|(records, cell)| guard::is_open(records, cell, metric, *doubt));
         let alone = || MARKS.into_iter().find(|doubt| opens(&[*doubt]));
         let differs = || {
-            let (_, why) = self.machine_differs(metric)?;
+            let (_, why) = self.machine_differs(metric, UNEVEN)?;
             let (low, high) = self.ends_at_last(metric)?;
             is_open(&Interval { estimate: low, low, high }).then_some(why)
         };

@@ -6,7 +6,7 @@ use super::{Range, noise};
 use crate::launch::Launch;
 use crate::marks;
 use crate::slices;
-use crate::thresholds::{TOUCHED_PART, WAITING_OPEN, WAITING_RATIO, WAITING_RATIO_OPEN, WAKING, WAKING_APART};
+use crate::thresholds::{SPILL, TOUCHED_PART, WAITING_OPEN, WAITING_RATIO, WAITING_RATIO_OPEN, WAKING, WAKING_APART};
 
 /// What a figure of a launch of which less is better could be without what targets used of a CPU in slices of others, as a share of
 /// what was seen: without its neighbours in its own slices, and with what it did itself in theirs done in its own.
@@ -24,10 +24,25 @@ fn beside_neighbours(launch: &Launch, (metric, value): (Metric, f64), is_closed:
         Some(rounds) if suffers(metric) && rounds.spill > 0.0 => {
             // As others than targets would have cost it.
             let most = noise::beside(launch, metric, rounds.spill).map_or(f64::INFINITY, f64::exp);
-            Range { low: 1.0 / most, high: if noise::goes_both_ways(metric) { most } else { 1.0 } }
+            let high = match metric {
+                Metric::CpuPerRequest if rounds.spill > SPILL => {
+                    most.max(1.0 + done_by_neighbours(launch, rounds.spill))
+                }
+                _ if noise::goes_both_ways(metric) => most,
+                _ => 1.0,
+            };
+            Range { low: 1.0 / most, high }
         }
         _ => Range::exactly(1.0),
     }
+}
+
+/// What neighbours used of a CPU in its slices, for each second that it used itself: they may have done its work, as who shares a process
+/// with it does, or who is asked by it.
+fn done_by_neighbours(launch: &Launch, spill: f64) -> f64 {
+    let own_s = sum(launch, |slice| slice.cpu_s);
+    let neighbours_s = sum(launch, |slice| slice.neighbours_cpu_s.unwrap_or(spill * slice.length_s));
+    if own_s > 0.0 { neighbours_s / own_s } else { 0.0 }
 }
 
 /// With what it put off. What a target does in slices of others its requests may have left behind: alone it would do that between

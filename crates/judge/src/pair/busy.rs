@@ -31,8 +31,10 @@ impl Pair<'_> {
         confidence: f64,
         holds: impl Fn(Option<LogRatio>) -> bool,
     ) -> Option<Withheld> {
+        // Whoever says slower says that it is the server.
+        let least = if verdict == ComparisonVerdict::Same || !self.is_bounded(metric) { UNEVEN } else { 0.0 };
         let differed = || {
-            let (by, why) = self.machine_differs(metric)?;
+            let (by, why) = self.machine_differs(metric, least)?;
             let holds_at = |by: f64| holds(self.shifted(metric, (LaunchSelection::All, &MARKS, by), confidence));
             (by.is_infinite() || !holds_at(by) || !holds_at(-by)).then_some(why)
         };
@@ -90,10 +92,10 @@ impl Pair<'_> {
     }
 
     /// By how much, as a logarithm, something other than the servers may have changed a ratio, however many launches there are, and why; infinity
-    /// where that has no bound, none where nothing can have.
-    pub(crate) fn machine_differs(&self, metric: Metric) -> Option<(f64, Withheld)> {
+    /// where that has no bound, none where nothing can have. What others used evenly counts from `least_uneven` on.
+    pub(crate) fn machine_differs(&self, metric: Metric, least_uneven: f64) -> Option<(f64, Withheld)> {
         let drift = self.drift_of(metric).map(|by| (by, Withheld::AnotherTime));
-        let uneven = || Some((self.uneven(metric)?, Withheld::Uneven));
+        let uneven = || Some((self.uneven(metric, least_uneven)?, Withheld::Uneven));
         drift.or_else(uneven).or_else(|| Some((self.between_sessions(metric)?, Withheld::LittleMemory)))
     }
 
@@ -106,8 +108,8 @@ impl Pair<'_> {
 
     /// By how much, as a logarithm, what others used all the time may have cost one of the two more than the other: as much as it may have
     /// cost one, for it costs a server that waits little and one that fills its CPU all of it; infinity where a queue makes any loss of it. None
-    /// where that is hardly anything, and of two revisions of one server, which it hits alike.
-    fn uneven(&self, metric: Metric) -> Option<f64> {
+    /// where that is less than `least`, and of two revisions of one server, which it hits alike.
+    fn uneven(&self, metric: Metric, least: f64) -> Option<f64> {
         let falls_on_one = !self.alike && self.paired && self.suffers(metric);
         if metric.scale() != Scale::Ratio || !falls_on_one || metric.is_before_load() || noise::goes_both_ways(metric) {
             return None;
@@ -116,7 +118,7 @@ impl Pair<'_> {
             let quiet = records.valid(cell).filter(|launch| !launch.is_disturbed(metric));
             quiet.filter_map(|launch| noise::could_be_off(launch, metric)).collect::<Vec<f64>>()
         };
-        let by = mean(&[of(self.old), of(self.new)].concat()).filter(|by| *by >= UNEVEN)?;
+        let by = mean(&[of(self.old), of(self.new)].concat()).filter(|by| *by >= least)?;
         Some(if self.is_bounded(metric) { by } else { f64::INFINITY })
     }
 

@@ -199,7 +199,8 @@ fn beside_few((rate, share): (f64, f64), are_revisions: bool) -> [(ComparisonVer
         cut(trial, 12);
         trial.slices.iter_mut().for_each(|slice| slice.others_share = share);
     }
-    let found = judged(GATES, session.draft(), &trials, are_revisions);
+    let draft = model::Draft { margin: 0.01, ..session.draft() };
+    let found = judged(GATES, draft, &trials, are_revisions);
     [Metric::Throughput, Metric::CpuPerRequest].map(|metric| {
         let row = row(&found, metric);
         (row.verdict, row.withheld)
@@ -213,6 +214,13 @@ fn what_others_use_evenly_makes_no_difference_between_two_programs_as_small_as_i
         ((ComparisonVerdict::Slower, None), (ComparisonVerdict::Inconclusive, Some(Withheld::Uneven)));
     let (quiet, few) = (0.004, 0.03);
     assert_eq!(beside_few((0.945, quiet), false), [slower; 2]);
+    let less_than_asked_of_the_same = 0.008;
+    assert_eq!(
+        beside_few((0.985, less_than_asked_of_the_same), false),
+        [taken_back, slower],
+        "no more than others used"
+    );
+    assert_eq!(beside_few((0.97, less_than_asked_of_the_same), false), [slower; 2]);
     assert_eq!(beside_few((0.945, few), false), [taken_back, slower], "no CPU time of one is charged to the other");
     assert_eq!(beside_few((0.945, few), true), [slower; 2], "two revisions of one server it costs as much");
     assert_eq!(beside_few((0.85, few), false), [slower; 2], "it is more than others used");
