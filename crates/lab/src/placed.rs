@@ -64,7 +64,9 @@ mod tests {
 
     #[test]
     fn a_program_lies_where_it_lay_until_it_is_placed_anew() {
-        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        // On a disk, as what is built is.
+        let built = std::env::current_exe().unwrap();
+        let folder = tempfile::tempdir_in(built.parent().unwrap()).unwrap();
         let program = folder.path().join("bash");
         std::fs::copy("/bin/bash", &program).unwrap();
         let first = frames(&program);

@@ -180,8 +180,15 @@ fn business_latency_in_the_quick_form() {
     assert_eq!((plan.cells.len(), plan.targets.len(), plan.blocks.max), (11, 3, 6));
     let (tried, left_out): (Vec<_>, Vec<_>) = plan.claims.iter().partition(|claim| claim.not_testable.is_none());
     assert_eq!(tried.len(), 9, "every claim of the article is tried in the quick form");
-    let own = |claim: &&model::Claim| claim.says.starts_with("Not in the article") || claim.published_value.is_none();
-    assert!(left_out.iter().all(own), "{left_out:?}");
+    let left_out: Vec<&str> = left_out.iter().map(|claim| claim.name.as_str()).collect();
+    let own = [
+        "httprouter-waits-as-well",
+        "fasthttp-waits-as-well",
+        "gin-waits-as-well",
+        "requests-of-one-connection-in-turn",
+        "fasthttp-allocates-less",
+    ];
+    assert_eq!(left_out, own);
     for claim in tried {
         judge::resolve_claim(&plan, claim).unwrap_or_else(|error| panic!("{}: {error}", claim.name));
     }
