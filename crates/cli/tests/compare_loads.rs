@@ -207,6 +207,8 @@ fn a_gate_on_what_no_saved_load_holds_is_refused() {
     }
     let ended = compare(&old, &new, &["--gate", "p50<+10%,cpu_per_request<+10%", "--allow-undecided"]);
     refused(&ended, &["the gate cpu_per_request<+10%", "a saved load does not hold the server's CPU per request"]);
+    let ended = compare(&old, &new, &["--gate", "p50<+10%, p99<+3%,p50<+5%"]);
+    refused(&ended, &["`p50` has more than one gate; keep one"]);
 }
 
 #[test]

@@ -439,3 +439,10 @@ fn more_blocks_are_asked_for_when_resuming_and_come_in_their_order() {
     fewer.exits(2).says(&["this run is to have 3 blocks, and has 1; resume it without --blocks, or ask for 3 or more"]);
     lab.bourdon(&["report", record.name()]).answers().shows(&["The rest of 3 blocks: ", "run --resume"]);
 }
+
+#[test]
+fn a_run_folder_that_lacks_the_machine_is_refused_with_what_to_do() {
+    let (lab, record) = recorded();
+    std::fs::remove_file(record.path().join("environment.json")).unwrap();
+    refused(&lab, &record, &[], &["environment.json is missing", "restore it from a copy"]);
+}

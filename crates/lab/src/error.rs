@@ -58,13 +58,13 @@ pub enum LabError {
         /// Which.
         path: PathBuf,
     },
-    /// A run folder without the file of its trials.
+    /// A run folder without its trials or the machine on which they were made.
     #[error(
         "{path} is missing, and every run has one from its beginning, so the record is damaged; restore it from a copy, \
          or start a new run",
         path = path.display()
     )]
-    NoTrials {
+    Missing {
         /// Which.
         path: PathBuf,
     },

@@ -95,7 +95,7 @@ impl Ends {
             (self.contradicted, ["is contradicted", "are contradicted"]),
             (self.inconclusive, inconclusive.each_ref().map(String::as_str)),
             (self.not_refuted, ["is not refuted on this few cores", "are not refuted on this few cores"]),
-            (self.not_testable, ["cannot be tested here", "cannot be tested here"]),
+            (self.not_testable, ["is not tested here", "are not tested here"]),
         ]
         .into_iter()
         .filter_map(|(count, [one, many])| match count {

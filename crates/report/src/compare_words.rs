@@ -351,7 +351,7 @@ pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
     };
     let itself: Vec<String> = itself.map(said_of).collect();
     if !itself.is_empty() {
-        said.push(format!("The session's noise, one of them against itself: {}.", itself.join(", ")));
+        said.push(format!("The session's noise, launches of the new one against others of it: {}.", itself.join(", ")));
     }
     let repeated = analysis.session.repeated.iter().map(repeated_words).collect::<Vec<_>>();
     if !repeated.is_empty() {

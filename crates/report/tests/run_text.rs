@@ -365,13 +365,13 @@ fn the_answer_comes_first() {
     for (claims, said) in [
         (vec![held.clone()], "The claim holds here."),
         (vec![refuted.clone()], "The claim is contradicted."),
-        (vec![untestable.clone()], "The claim cannot be tested here."),
+        (vec![untestable.clone()], "The claim is not tested here."),
         (vec![held.clone(), held.clone()], "All 2 claims hold here."),
         (vec![held.clone(), held.clone(), open.clone()], "2 of 3 claims hold here, one is inconclusive."),
         (vec![open.clone(), held, open], "1 of 3 claims holds here, 2 are inconclusive."),
         (
             vec![refuted, untestable.clone()],
-            "None of the 2 claims holds here: one is contradicted, one cannot be tested here.",
+            "None of the 2 claims holds here: one is contradicted, one is not tested here.",
         ),
     ] {
         assert_eq!(answer(&claims), said);
@@ -392,7 +392,7 @@ fn the_answer_comes_first() {
         (vec![busy.clone()], "The claim is inconclusive, because the machine was busy."),
         (
             vec![busy.clone(), limited, busy.clone(), untestable],
-            "None of the 4 claims is settled here: 3 are inconclusive (2 because the machine was busy), one cannot be tested here.",
+            "None of the 4 claims is settled here: 3 are inconclusive (2 because the machine was busy), one is not tested here.",
         ),
         (
             vec![busy.clone(), busy],

@@ -214,5 +214,11 @@ fn gates(text: &str) -> Result<Gates, String> {
     let unknown = || text.split(',').map(name).find(|name| Metric::from_id(name).is_none());
     let near = || nearest(&unknown()?, Metric::ALL.iter().map(|metric| metric.id()));
     let meant = |why: String| near().map_or(why.clone(), |near| format!("did you mean `{near}`? {why}"));
-    parse_gates(text).map(Gates).map_err(meant)
+    let gates = parse_gates(text).map_err(meant)?;
+    // Of two the looser one changes nothing, and is often the one that was meant.
+    let times = |metric: Metric| gates.iter().filter(|gate| gate.metric == metric).count();
+    match gates.iter().find(|gate| times(gate.metric) > 1) {
+        None => Ok(Gates(gates)),
+        Some(gate) => Err(format!("`{}` has more than one gate; keep one", gate.metric.id())),
+    }
 }

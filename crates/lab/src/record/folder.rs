@@ -368,15 +368,21 @@ fn read_plan(path: &Path) -> Result<(Plan, Environment), LabError> {
         other => other,
     })?;
     let plan = draft.resolve().map_err(|fault| LabError::Plan { path: path.join(PLAN), fault })?;
-    Ok((additions::read(path, plan)?, read_json(&path.join(ENVIRONMENT), &[ENVIRONMENT_SCHEMA])?))
+    let environment = read_json(&path.join(ENVIRONMENT), &[ENVIRONMENT_SCHEMA]);
+    Ok((additions::read(path, plan)?, environment.map_err(missing(&path.join(ENVIRONMENT)))?))
 }
 
-/// Opens the trials' file. A run folder has one from the moment it has its name: without one it is damaged, not empty.
+/// Opens the trials' file.
 fn open_trials(file: &Path, options: &mut OpenOptions) -> Result<File, LabError> {
-    document::open(file, options).map_err(|error| match error {
-        error if error.is_missing() => LabError::NoTrials { path: file.to_owned() },
+    document::open(file, options).map_err(missing(file))
+}
+
+/// A file that each run folder has from the moment it has its name: without one it is damaged.
+fn missing(file: &Path) -> impl Fn(LabError) -> LabError + use<'_> {
+    |error| match error {
+        error if error.is_missing() => LabError::Missing { path: file.to_owned() },
         other => other,
-    })
+    }
 }
 
 /// Why a trial cannot be one of this plan, where it cannot: its figures would be judged by the conditions of another.
