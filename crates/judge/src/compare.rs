@@ -294,8 +294,10 @@ fn rows(pairs: &[Pair<'_>], gates: &[Gate], primary: Option<Metric>) -> Vec<Comp
         let p_adjusted = found.as_ref().and_then(|_| adjusted[family].next());
         let row = pair.row(metric, p_adjusted);
         let tests = families[family].iter().filter(|other| p_adjusted.is_some_and(|own| **other >= own)).count();
-        let Some(found) = found else { return row };
-        let row = pair.with_needs(row, &found, tests);
+        if found.is_none() {
+            return row;
+        }
+        let row = pair.with_needs(row, tests);
         let open_as_one_of = pair.is_open_for_the_others(&row).then_some(families[family].len() as u32);
         CompareRow { open_as_one_of, ..row }
     };

@@ -147,7 +147,13 @@ impl Pair<'_> {
 
     /// ln(new ÷ old), or new − old for shares, with its interval; none where too little was measured or there is no
     /// ratio.
+    /// A ratio of quantiles is no surer than the buckets of their histograms: where a tail is that of a timer, all launches may lie in the same two.
     pub(crate) fn change(&self, metric: Metric, confidence: f64) -> Option<LogRatio> {
+        self.within(metric, (LaunchSelection::All, &[]), confidence)
+    }
+
+    /// The same by the scatter of the launches alone, which more of them make smaller.
+    pub(crate) fn scatter(&self, metric: Metric, confidence: f64) -> Option<LogRatio> {
         let reading = Reading { launches: LaunchSelection::All, end: End::Least, doubts: &[], shift: 0.0 };
         self.read(metric, reading, confidence)
     }
@@ -169,8 +175,9 @@ impl Pair<'_> {
         (launches, doubts, shift): (LaunchSelection, &[Doubt], f64),
         confidence: f64,
     ) -> Option<LogRatio> {
-        let at = |end: End, doubts| self.read(metric, Reading { launches, end, doubts, shift }, confidence);
-        Some(at(End::Least, &[])?.spanning(at(End::Least, doubts), at(End::Most, doubts)))
+        let doubts = [doubts, &[Doubt::Resolution]].concat();
+        let at = |end: End, doubts: &[Doubt]| self.read(metric, Reading { launches, end, doubts, shift }, confidence);
+        Some(at(End::Least, &[])?.spanning(at(End::Least, &doubts), at(End::Most, &doubts)))
     }
 
     /// Blocks that a plan asks for at least, where its run has fewer.
@@ -210,7 +217,6 @@ impl Pair<'_> {
             unpaired(&values(new), &values(old), confidence)?
         };
         match metric.scale() {
-            Scale::Ratio if metric.quantile().is_some() => Some(found.of_quantiles()),
             Scale::Ratio => Some(found),
             Scale::Difference => Some(self.with_sample(metric, found, confidence)),
         }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use model::{
     Arm, CellLaunch, ComparisonVerdict, LaunchUse, Measured, Metric, QuantileShift, REQUIRED_SAMPLES, Shift, Unit,
-    Withheld,
+    Withheld, bucket_width_us,
 };
 
 use crate::cell_launches;
+use crate::guard::End;
 use crate::pair::Pair;
 use crate::records::Records;
 use crate::statistics::{mean, paired, unpaired};
@@ -73,16 +74,28 @@ fn points(launches: &[CellLaunch], q: f64) -> Option<BTreeMap<u32, f64>> {
     launches.iter().map(point).collect()
 }
 
+/// The quantiles at an end of their buckets.
+fn at(points: &BTreeMap<u32, f64>, end: End) -> BTreeMap<u32, f64> {
+    let moved = |us: f64| match end {
+        End::Least => us - bucket_width_us(us) / 2.0,
+        End::Most => us + bucket_width_us(us) / 2.0,
+    };
+    points.iter().map(|(block, log)| (*block, moved(log.exp()).ln())).collect()
+}
+
 fn ratio(pair: &Pair, old: &BTreeMap<u32, f64>, new: &BTreeMap<u32, f64>) -> Option<Measured> {
     let confidence = pair.confidence();
-    let (seen, found) = if pair.paired {
-        let differences: Vec<f64> = new.iter().filter_map(|(block, value)| Some(value - old.get(block)?)).collect();
-        (mean(&differences), paired(&differences, confidence))
-    } else {
+    let of = |new: &BTreeMap<u32, f64>, old: &BTreeMap<u32, f64>| {
+        if pair.paired {
+            let differences: Vec<f64> = new.iter().filter_map(|(block, value)| Some(value - old.get(block)?)).collect();
+            return (mean(&differences), paired(&differences, confidence));
+        }
         let [new, old] = [new, old].map(|points| points.values().copied().collect::<Vec<f64>>());
         (mean(&new).zip(mean(&old)).map(|(new, old)| new - old), unpaired(&new, &old, confidence))
     };
-    let interval = found.map(|found| found.of_quantiles().interval.map(f64::exp));
+    let (seen, found) = of(new, old);
+    let [(_, least), (_, most)] = [End::Least, End::Most].map(|end| of(&at(new, end), &at(old, end.other())));
+    let interval = found.map(|found| found.spanning(least, most).interval.map(f64::exp));
     Some(Measured {
         estimate: Some(seen?.exp()),
         low: interval.map(|interval| interval.low),

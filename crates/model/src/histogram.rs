@@ -23,6 +23,14 @@ const MOST_TICKS: u64 = 1 << 36;
 const COMPRESSED_FROM: usize = 8;
 const HEADER_BYTES: usize = 32;
 
+/// How wide the bucket of a latency is, both in microseconds: what of it nobody knows.
+pub fn bucket_width_us(us: f64) -> f64 {
+    let ticks = (us * 1e3 / TICK_NS as f64).max(1.0);
+    // So many digits take 2^11 buckets of one tick, and then half as many for each power of two.
+    let doublings = (ticks.log2().floor() - 10.0).max(0.0);
+    doublings.exp2() * TICK_NS as f64 / 1e3
+}
+
 /// What is in an encoded histogram. None where it is damaged, or has other bounds than any of ours: room for 2^63 at five digits
 /// takes a tenth of a second to make, and a folder may have thousands.
 pub fn read_histogram(encoded: &str) -> Option<Histogram<u64>> {
@@ -61,6 +69,15 @@ mod tests {
         let mut bytes = Vec::new();
         let _ = serializer.serialize(&histogram, &mut bytes);
         STANDARD.encode(bytes)
+    }
+
+    #[test]
+    fn a_bucket_is_as_wide_as_in_the_histogram() {
+        let histogram = Histogram::<u64>::new(3).unwrap();
+        for ticks in [1, 2, 80, 2_047, 2_048, 4_095, 4_096, 123_456, 10_000_000] {
+            let width_us = histogram.equivalent_range(ticks) as f64 * TICK_NS as f64 / 1e3;
+            assert_eq!(bucket_width_us(ticks as f64 * TICK_NS as f64 / 1e3), width_us, "{ticks}");
+        }
     }
 
     #[test]

@@ -114,7 +114,7 @@ pub use fault::{CellFault, Fault};
 pub use finding::{Certainty, Finding, POOL_SHARE_OF_CONNECTIONS, Pathology, Plateau, RuledOut, SERIAL_AT_MOST};
 pub use gate::{Gate, GateSide, parse_gates};
 pub use heap::*;
-pub use histogram::{TICK_NS, latency_counts, read_histogram};
+pub use histogram::{TICK_NS, bucket_width_us, latency_counts, read_histogram};
 pub use judged::Judged;
 pub use latency::{Latencies, LatencySummary, Members, REQUIRED_SAMPLES};
 pub use limit_cause::*;

@@ -14,7 +14,7 @@ const TIMES: f64 = 10.0;
 const NOT_KNOWN: &str = "not known";
 
 /// Why not: launches that differ so much show nothing of each other until there are more of them.
-const TOO_FEW: &str = "(launches differ too much)";
+const TOO_WIDE: &str = "(launches differ too much)";
 
 /// A change and its interval; where it is held back for a doubt, how far that leaves it open.
 pub(crate) fn change_of(
@@ -115,7 +115,7 @@ pub(crate) fn change(ratio: &Measured, difference: Option<&Measured>) -> Option<
         return Some((said(1), String::new()));
     };
     if difference.is_none() && high > WIDEST * low {
-        return Some((NOT_KNOWN.to_owned(), TOO_FEW.to_owned()));
+        return Some((NOT_KNOWN.to_owned(), TOO_WIDE.to_owned()));
     }
     let decimals = scale.decimals(low, high);
     Some((said(decimals), format!("({} to {})", scale.shown(low, decimals), scale.shown(high, decimals))))

@@ -180,7 +180,7 @@ impl Revisions {
         Revisions { repository, within, worktrees: Vec::new(), all: Vec::new() }
     }
 
-    /// The folder of a revision that corresponds to the working directory; a commit is checked out for it, if it can be where it was before.
+    /// The folder of a revision that corresponds to the working directory; a commit is checked out for it, where it was before if that is possible.
     fn folder(&mut self, content: &RevisionContent, git: &Git<'_>, before: Option<&Path>) -> Result<PathBuf, Failure> {
         let RevisionContent::Commit(commit) = content else { return Ok(self.repository.join(&self.within)) };
         let place = home::build_cache()?.with_file_name("revisions");

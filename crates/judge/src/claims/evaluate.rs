@@ -110,7 +110,7 @@ impl ClaimTest<'_> {
         let expression = &self.resolved.expectation.expression;
         let scaled = Scaled::new(&values, expression.is_ratio());
         let found = self.outcome();
-        let known = [Doubt::Sample, Doubt::Unanswered];
+        let known = [Doubt::Sample, Doubt::Resolution, Doubt::Unanswered];
         let at = |confidence| scaled.interval(&self.ranges(blocks, &known, confidence), confidence);
         let interval = at(self.records.confidence());
         let end = |value: f64| Some(scaled.back(value)).filter(|value| value.is_finite());
@@ -192,7 +192,7 @@ impl ClaimTest<'_> {
     /// What these blocks say, as far as such doubts leave it open.
     fn judged(&self, blocks: &[u32], doubts: &[Doubt]) -> ClaimVerdict {
         let Expectation { expression, bound, .. } = &self.resolved.expectation;
-        let doubts: Vec<Doubt> = doubts.iter().copied().chain([Doubt::Sample]).collect();
+        let doubts: Vec<Doubt> = doubts.iter().copied().chain([Doubt::Sample, Doubt::Resolution]).collect();
         let confidence = self.records.confidence();
         let scaled = Scaled::new(&self.values(blocks), expression.is_ratio());
         let interval = scaled.interval(&self.ranges(blocks, &doubts, confidence), confidence);

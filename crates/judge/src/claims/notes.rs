@@ -91,7 +91,7 @@ impl ClaimTest<'_> {
         let widest = self.records.blocks().iter().find(|block| range(block).is_some_and(|r| r.low < r.high))?;
         let (server, metric) = (self.server(cell), call.metric);
         Some(match doubt {
-            Doubt::Sample => return None,
+            Doubt::Sample | Doubt::Resolution => return None,
             Doubt::Generator => ClaimDoubt::Generator { server, metric },
             Doubt::Ceiling => ClaimDoubt::Ceiling { server },
             Doubt::Edges => ClaimDoubt::Edges { server, share: guard::edges(self.records, cell, *widest)? },

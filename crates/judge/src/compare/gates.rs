@@ -4,6 +4,7 @@ use model::{
     Cell, CompareRow, ComparisonVerdict, Gate, GateResult, GateSide, GateVerdict, Measured, Scale, Unit, Withheld,
 };
 
+use super::needed::AtLast;
 use crate::comparisons::doubt;
 use crate::guard::Doubt;
 use crate::pair::{LaunchSelection, Pair};
@@ -52,7 +53,7 @@ fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
     }
     let change = pair.change(gate.metric, pair.confidence());
     let seen = side(gate, pair, change);
-    let is_open = |at_last: &Interval| side_of(gate, at_last) == GateVerdict::Undecided;
+    let is_open = |at_last: &AtLast| side_of(gate, &at_last.apart) == GateVerdict::Undecided;
     let undecided = change.filter(|found| pair.is_enough(found) && seen == GateVerdict::Undecided);
     let withheld = pair
         .incomparable(gate.metric)

@@ -10,21 +10,37 @@ use crate::launch::Launch;
 use crate::needed::{beside, inside, needs_blocks};
 use crate::pair::Pair;
 use crate::statistics::{Interval, LogRatio};
-use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE, UNEVEN};
+use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE};
+
+/// Where a change lies however many launches there are: as far as doubts leave it open, and what the machine may have done.
+pub(super) struct AtLast {
+    /// For who says that one is worse.
+    pub(super) apart: Interval,
+    /// For who says that they are the same, which allows the machine more.
+    pub(super) alike: Interval,
+}
+
+impl AtLast {
+    fn between(apart: (f64, f64), alike: (f64, f64)) -> Self {
+        let interval = |(low, high): (f64, f64)| Interval { estimate: low, low, high };
+        AtLast { apart: interval(apart), alike: interval(alike) }
+    }
+}
 
 impl Pair<'_> {
     /// For a row without a verdict: until it is seen that the two differ, or that they are the same, whichever comes first.
     /// `tests` is by how many Holm multiplies the row's p value.
-    fn needs_for_a_verdict(&self, row: &CompareRow, found: &LogRatio, tests: usize) -> Option<u32> {
-        let is_open = |at_last: &Interval| self.is_open(row.metric, at_last);
+    fn needs_for_a_verdict(&self, row: &CompareRow, tests: usize) -> Option<u32> {
+        let is_open = |at_last: &AtLast| self.is_open(row.metric, at_last);
         let settled = row.verdict != ComparisonVerdict::Inconclusive || row.withheld.is_some();
         if settled || self.open_for_good(row.metric, is_open).is_some() {
             return None;
         }
-        let (ends, level) = (self.ends_at_last(row.metric)?, self.significance_after_a_raise());
-        let differs = self.needs(found, beside(ends, 0.0), 1.0 - level / tests.max(1) as f64);
+        let (AtLast { apart, alike }, level) = (self.at_last(row.metric)?, self.significance_after_a_raise());
+        let found = self.scatter(row.metric, CONFIDENCE)?;
+        let differs = self.needs(&found, beside((apart.low, apart.high), 0.0), 1.0 - level / tests.max(1) as f64);
         let margin = self.margin(row.metric).ln_1p();
-        let same = self.needs(found, inside(ends, (-margin, margin)), 1.0 - level);
+        let same = self.needs(&found, inside((alike.low, alike.high), (-margin, margin)), 1.0 - level);
         differs.into_iter().chain(same).min()
     }
 
@@ -33,24 +49,27 @@ impl Pair<'_> {
         &self,
         metric: Metric,
         limit: f64,
-        is_open: impl Fn(&Interval) -> bool,
+        is_open: impl Fn(&AtLast) -> bool,
     ) -> Option<u32> {
-        let found = self.change(metric, CONFIDENCE).filter(|_| self.open_for_good(metric, is_open).is_none())?;
-        let distance = beside(self.ends_at_last(metric)?, limit);
+        let found = self.scatter(metric, CONFIDENCE).filter(|_| self.open_for_good(metric, is_open).is_none())?;
+        let AtLast { apart, .. } = self.at_last(metric)?;
+        let distance = beside((apart.low, apart.high), limit);
         self.needs(&found, distance, 1.0 - self.significance_after_a_raise())
     }
 
-    /// Between which ends a change lies however many launches there are: as far as doubts leave it open, and what the machine may have done.
-    fn ends_at_last(&self, metric: Metric) -> Option<(f64, f64)> {
-        let (low, high) = self.ends(metric, &MARKS)?;
-        let by = self.machine_differs(metric, UNEVEN).map_or(0.0, |(by, _)| by);
-        Some((low - by, high + by))
+    fn at_last(&self, metric: Metric) -> Option<AtLast> {
+        let (low, high) = self.ends(metric, &[&MARKS[..], &[Doubt::Resolution]].concat())?;
+        let [apart, alike] = [ComparisonVerdict::Slower, ComparisonVerdict::Same].map(|verdict| {
+            let by = self.machine_differs(metric, self.least_uneven(metric, verdict)).map_or(0.0, |(by, _)| by);
+            (low - by, high + by)
+        });
+        Some(AtLast::between(apart, alike))
     }
 
     /// A row with what would settle it: a number of blocks, or a machine that is less busy.
-    pub(super) fn with_needs(&self, row: CompareRow, found: &LogRatio, tests: usize) -> CompareRow {
-        let needs_blocks = self.needs_for_a_verdict(&row, found, tests);
-        let is_open = |at_last: &Interval| self.is_open(row.metric, at_last);
+    pub(super) fn with_needs(&self, row: CompareRow, tests: usize) -> CompareRow {
+        let needs_blocks = self.needs_for_a_verdict(&row, tests);
+        let is_open = |at_last: &AtLast| self.is_open(row.metric, at_last);
         match needs_blocks.and_then(|blocks| self.too_busy(row.metric, blocks, is_open)) {
             None => CompareRow { needs_blocks, ..row },
             Some(why) => CompareRow {
@@ -64,12 +83,7 @@ impl Pair<'_> {
 
     /// Why so many blocks would not settle it: as busy as the machine is, fewer of them than a verdict needs would be quiet, and
     /// what others can have cost in the rest leaves it open.
-    pub(super) fn too_busy(
-        &self,
-        metric: Metric,
-        blocks: u32,
-        is_open: impl Fn(&Interval) -> bool,
-    ) -> Option<Withheld> {
+    pub(super) fn too_busy(&self, metric: Metric, blocks: u32, is_open: impl Fn(&AtLast) -> bool) -> Option<Withheld> {
         if !self.suffers(metric) || f64::from(blocks) * self.quiet_share(metric) >= BLOCKS_FOR_A_VERDICT as f64 {
             return None;
         }
@@ -82,7 +96,8 @@ impl Pair<'_> {
         };
         let ends = self.as_noise_may_have_it(metric).into_iter().map(|(launches, drawn)| Some(drawn.of(at(launches)?)));
         let interval = ends.reduce(|one, other| Some(one?.hull(&other?)))??;
-        is_open(&interval).then_some(Withheld::Disturbed)
+        let ends = (interval.low, interval.high);
+        is_open(&AtLast::between(ends, ends)).then_some(Withheld::Disturbed)
     }
 
     /// The share of the blocks in which the machine was quiet for both; of two runs the smaller one.
@@ -116,22 +131,21 @@ impl Pair<'_> {
 
     /// Why no number of blocks would settle it, where that is so: a server was cold, or what marks leave open, however sure
     /// the figures are, is open.
-    pub(super) fn open_for_good(&self, metric: Metric, is_open: impl Fn(&Interval) -> bool) -> Option<Withheld> {
+    pub(super) fn open_for_good(&self, metric: Metric, is_open: impl Fn(&AtLast) -> bool) -> Option<Withheld> {
         let cells = [self.new, self.old];
         if cells.into_iter().any(|(records, cell)| is_cold(records, cell, metric)) {
             return Some(Withheld::Cold);
         }
         let opens = |doubts: &[Doubt]| {
-            let leave_open = |(low, high): (f64, f64)| low < high && is_open(&Interval { estimate: low, low, high });
+            let leave_open = |ends: (f64, f64)| ends.0 < ends.1 && is_open(&AtLast::between(ends, ends));
             self.ends(metric, doubts).is_none_or(leave_open)
         };
         let in_doubt =
             |doubt: &Doubt| cells.into_iter().any(|(records, cell)| guard::is_open(records, cell, metric, *doubt));
         let alone = || MARKS.into_iter().find(|doubt| opens(&[*doubt]));
         let differs = || {
-            let (_, why) = self.machine_differs(metric, UNEVEN)?;
-            let (low, high) = self.ends_at_last(metric)?;
-            is_open(&Interval { estimate: low, low, high }).then_some(why)
+            let (_, why) = self.machine_differs(metric, self.least_uneven(metric, ComparisonVerdict::Slower))?;
+            is_open(&self.at_last(metric)?).then_some(why)
         };
         match opens(&MARKS) {
             true => alone().or_else(|| MARKS.into_iter().find(in_doubt)).map(Doubt::withheld),

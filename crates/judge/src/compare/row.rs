@@ -2,6 +2,7 @@
 
 use model::{CompareRow, ComparisonVerdict, Measured, Metric, Quiet, Scale, Unit, Withheld};
 
+use super::needed::AtLast;
 use crate::comparisons::{doubt, seen};
 use crate::guard::{Doubt, MARKS};
 use crate::pair::{LaunchSelection, Pair};
@@ -114,8 +115,9 @@ impl Pair<'_> {
     }
 
     /// Whether a change that is known to lie in an interval, however many launches there are, gives no verdict.
-    pub(super) fn is_open(&self, metric: Metric, at_last: &Interval) -> bool {
-        seen(at_last, true, self.margin(metric), metric.more_is_better()) == ComparisonVerdict::Inconclusive
+    pub(super) fn is_open(&self, metric: Metric, at_last: &AtLast) -> bool {
+        let says = |at_last: &Interval| seen(at_last, true, self.margin(metric), metric.more_is_better());
+        says(&at_last.apart) == ComparisonVerdict::Inconclusive && says(&at_last.alike) != ComparisonVerdict::Same
     }
 
     /// What the figures alone say.

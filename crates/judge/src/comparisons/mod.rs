@@ -12,7 +12,7 @@ use crate::cells::too_short_to_warm;
 use crate::guard::{self, Doubt, MARKS};
 use crate::pair::{self, LaunchSelection};
 use crate::records::{Records, pairs};
-use crate::statistics::{Interval, LogRatio, holm, mean, p_of_zero_mean, paired, sign_interval};
+use crate::statistics::{Interval, LogRatio, holm, mean, paired, sign_interval};
 
 /// The metrics by which targets are compared.
 pub(crate) const COMPARED: [Metric; 5] =
@@ -27,11 +27,13 @@ struct Family<'a> {
     metric: Metric,
 }
 
-/// One pair with its block log ratios, on its way to a verdict.
+/// One pair with its block log ratios and their mean, on its way to a verdict.
 struct Pair {
     a: usize,
     b: usize,
     log_ratios: Vec<f64>,
+    /// None of under two blocks.
+    found: Option<LogRatio>,
 }
 
 /// Every pair of targets under every set of conditions, by each metric that both have.
@@ -47,14 +49,22 @@ pub(crate) fn compare(records: &Records) -> Vec<Comparison> {
 
 impl Family<'_> {
     fn compare(&self, group: &[usize]) -> Vec<Comparison> {
-        let with_ratios = |(a, b)| Pair { a, b, log_ratios: self.records.log_ratios(a, b, self.metric) };
-        let found: Vec<Pair> =
-            pairs(group).into_iter().map(with_ratios).filter(|pair| !pair.log_ratios.is_empty()).collect();
-        let tested = |pair: &&Pair| pair.log_ratios.len() >= 2;
-        let p_values: Vec<f64> =
-            found.iter().filter(tested).filter_map(|pair| p_of_zero_mean(&pair.log_ratios)).collect();
+        let all = pairs(group).into_iter().map(|(a, b)| self.pair(a, b));
+        let found: Vec<Pair> = all.filter(|pair| !pair.log_ratios.is_empty()).collect();
+        let p_values: Vec<f64> = found.iter().filter_map(|pair| Some(pair.found?.p)).collect();
         let mut adjusted = holm(&p_values).into_iter();
-        found.iter().map(|pair| self.comparison(pair, if tested(&pair) { adjusted.next() } else { None })).collect()
+        found.iter().map(|pair| self.comparison(pair, pair.found.and_then(|_| adjusted.next()))).collect()
+    }
+
+    fn pair(&self, a: usize, b: usize) -> Pair {
+        let log_ratios = self.records.log_ratios(a, b, self.metric);
+        Pair { a, b, log_ratios, found: self.held(a, b).change(self.metric, self.records.confidence()) }
+    }
+
+    fn held(&self, a: usize, b: usize) -> pair::Pair<'_> {
+        let (new, old) = ((self.records, a), (self.records, b));
+        let (margin, among_targets) = (self.records.plan.margin, false);
+        pair::Pair { new, old, paired: true, alike: false, margin, drift: 0.0, among_targets }
     }
 
     fn comparison(&self, pair: &Pair, p_adjusted: Option<f64>) -> Comparison {
@@ -62,12 +72,10 @@ impl Family<'_> {
         let found = records.comparison(pair, metric, p_adjusted);
         let verdict = found.verdict;
         let (a, b) = ((records, pair.a), (records, pair.b));
-        let (margin, among_targets) = (records.plan.margin, false);
-        let held = pair::Pair { new: a, old: b, paired: true, alike: false, margin, drift: 0.0, among_targets };
+        let held = self.held(pair.a, pair.b);
         let confidence = records.confidence();
-        let plain = paired(&pair.log_ratios, confidence);
         let adjusted = |within: Option<LogRatio>| {
-            let p = within.zip(plain).zip(p_adjusted).map(|((within, plain), p)| within.adjusted_like(&plain, p));
+            let p = within.zip(pair.found).zip(p_adjusted).map(|((within, plain), p)| within.adjusted_like(&plain, p));
             records.verdict(metric, within, p)
         };
         let judge = |doubts: &[Doubt]| adjusted(held.within(metric, (LaunchSelection::All, doubts), confidence));
@@ -117,8 +125,7 @@ pub(crate) fn can_tie(records: &Records, cell: usize, metric: Metric) -> bool {
 impl Records<'_> {
     /// A pair with what its figures alone say.
     fn comparison(&self, pair: &Pair, metric: Metric, p_adjusted: Option<f64>) -> Comparison {
-        let found = paired(&pair.log_ratios, self.confidence());
-        let interval = found.map(|found| found.interval);
+        let interval = pair.found.map(|found| found.interval);
         let levels = |cell: usize| &self.plan.cells[cell].levels;
         Comparison {
             metric,
@@ -133,7 +140,7 @@ impl Records<'_> {
             },
             sign_interval: sign_interval(&pair.log_ratios).map(|(low, high)| (low.exp(), high.exp())),
             p_adjusted,
-            verdict: self.verdict(metric, found, p_adjusted),
+            verdict: self.verdict(metric, pair.found, p_adjusted),
             withheld: None,
             seen: None,
         }
@@ -155,16 +162,17 @@ impl Records<'_> {
 /// whatever tells a target from itself is noise.
 pub(crate) fn compare_with_itself(records: &Records) -> Vec<Comparison> {
     let Some(cell) = records.plan.twin.filter(|cell| *cell < records.plan.cells.len()) else { return Vec::new() };
-    let pair = |metric: &Metric| (*metric, Pair { a: cell, b: cell, log_ratios: records.twin_log_ratios(*metric) });
+    let pair = |metric: &Metric| {
+        let log_ratios = records.twin_log_ratios(*metric);
+        let found = paired(&log_ratios, records.confidence());
+        (*metric, Pair { a: cell, b: cell, log_ratios, found })
+    };
     let found: Vec<(Metric, Pair)> =
         UNDER_LOAD.iter().map(pair).filter(|(_, pair)| !pair.log_ratios.is_empty()).collect();
-    let p_values: Vec<f64> = found.iter().filter_map(|(_, pair)| p_of_zero_mean(&pair.log_ratios)).collect();
+    let p_values: Vec<f64> = found.iter().filter_map(|(_, pair)| Some(pair.found?.p)).collect();
     let mut adjusted = holm(&p_values).into_iter();
-    let tested = |pair: &Pair| pair.log_ratios.len() >= 2;
-    let compare = |(metric, pair): &(Metric, Pair)| {
-        let p_adjusted = if tested(pair) { adjusted.next() } else { None };
-        records.comparison(pair, *metric, p_adjusted)
-    };
+    let compare =
+        |(metric, pair): &(Metric, Pair)| records.comparison(pair, *metric, pair.found.and_then(|_| adjusted.next()));
     found.iter().map(compare).collect()
 }
 

@@ -64,7 +64,7 @@ fn a_family_pays_for_its_pairs() {
     let ratios = Records::new(&session.plan(), &session.records()).log_ratios(0, 1, Metric::Throughput);
     let first = family.clone().next().unwrap();
     assert_eq!(family.count(), 6);
-    assert!(first.p_adjusted.unwrap() > p_of_zero_mean(&ratios).unwrap());
+    assert!(first.p_adjusted.unwrap() > crate::statistics::p_of_zero_mean(&ratios).unwrap());
 }
 
 /// An interval that excludes no change is one test of six: it counts where Holm's adjusted p is below 5 %, too.
@@ -209,7 +209,7 @@ fn doubted(
         let first = trials.iter_mut().filter(|trial| trial.cell == 0);
         first.for_each(|trial| change(trial.measurement.as_mut().unwrap()));
         let records = Records::new(&plan, &trials);
-        let pair = Pair { a: 0, b: 1, log_ratios: records.log_ratios(0, 1, metric) };
+        let pair = Family { records: &records, metric }.pair(0, 1);
         let judge = |doubts: &[Doubt]| {
             let held = crate::pair::Pair {
                 new: (&records, pair.a),

@@ -7,6 +7,8 @@ use model::Withheld;
 pub(crate) enum Doubt {
     /// A share rests on so many requests: its binomial interval over all launches.
     Sample,
+    /// A quantile is known to a bucket of its histogram.
+    Resolution,
     /// The generator may have been the limit: a rate is at least this, and what follows from it accordingly.
     Generator,
     /// The handler delay allows hardly more: how fast the server could be is not known up to what it allows.
@@ -46,7 +48,7 @@ pub(crate) enum Doubt {
     Noise,
 }
 
-/// The doubts that marks stand for; the sample is statistics, and part of every interval, and against noise speak the launches
+/// The doubts that marks stand for; the sample and the resolution are part of every interval, and against noise speak the launches
 /// without it, too.
 pub(crate) const MARKS: [Doubt; 16] = [
     Doubt::Generator,
@@ -71,7 +73,7 @@ impl Doubt {
     /// What a comparison says that it takes back.
     pub(crate) fn withheld(self) -> Withheld {
         match self {
-            Doubt::Generator | Doubt::Sample => Withheld::AtLeast,
+            Doubt::Generator | Doubt::Sample | Doubt::Resolution => Withheld::AtLeast,
             Doubt::Ceiling => Withheld::AtCeiling,
             Doubt::Edges => Withheld::Edges,
             Doubt::Unfinished => Withheld::Censored,

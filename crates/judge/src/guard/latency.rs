@@ -1,6 +1,6 @@
 //! Where a latency may truly lie.
 
-use model::{Mark, Metric};
+use model::{Mark, Metric, bucket_width_us};
 
 use super::{Doubt, Guarded, Range};
 
@@ -22,6 +22,10 @@ impl Guarded<'_> {
         }
         if self.does_less() {
             range.high = f64::INFINITY;
+        }
+        if self.has(Doubt::Resolution) {
+            let off_us = bucket_width_us(us) / 2.0;
+            range = Range { low: (range.low - off_us).max(0.0), high: range.high + off_us };
         }
         range
     }

@@ -124,6 +124,7 @@ pub(crate) fn edges(records: &Records, cell: usize, block: u32) -> Option<f64> {
 fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, doubt: Doubt) -> bool {
     match doubt {
         Doubt::Sample | Doubt::Unfinished => true,
+        Doubt::Resolution => metric.quantile().is_some(),
         Doubt::Generator => launch.judgement.at_least && !records.did_more(cell, launch),
         Doubt::Ceiling => launch.is(Mark::AtCeiling),
         Doubt::Warming => !metric.is_before_load() && records.together(cell).gain.is_some(),

@@ -24,10 +24,9 @@ fn beside_neighbours(launch: &Launch, (metric, value): (Metric, f64), is_closed:
         Some(rounds) if suffers(metric) && rounds.spill > 0.0 => {
             // As others than targets would have cost it.
             let most = noise::beside(launch, metric, rounds.spill).map_or(f64::INFINITY, f64::exp);
+            let done = done_by_neighbours(launch, rounds.spill);
             let high = match metric {
-                Metric::CpuPerRequest if rounds.spill > SPILL => {
-                    most.max(1.0 + done_by_neighbours(launch, rounds.spill))
-                }
+                Metric::CpuPerRequest if done > SPILL => most.max(1.0 + done),
                 _ if noise::goes_both_ways(metric) => most,
                 _ => 1.0,
             };

@@ -31,10 +31,8 @@ impl Pair<'_> {
         confidence: f64,
         holds: impl Fn(Option<LogRatio>) -> bool,
     ) -> Option<Withheld> {
-        // Whoever says slower says that it is the server.
-        let least = if verdict == ComparisonVerdict::Same || !self.is_bounded(metric) { UNEVEN } else { 0.0 };
         let differed = || {
-            let (by, why) = self.machine_differs(metric, least)?;
+            let (by, why) = self.machine_differs(metric, self.least_uneven(metric, verdict))?;
             let holds_at = |by: f64| holds(self.shifted(metric, (LaunchSelection::All, &MARKS, by), confidence));
             (by.is_infinite() || !holds_at(by) || !holds_at(-by)).then_some(why)
         };
@@ -42,6 +40,11 @@ impl Pair<'_> {
             ComparisonVerdict::Inconclusive => None,
             _ => self.disturbance(metric, (verdict, limit), confidence, &holds).or_else(differed),
         }
+    }
+
+    /// From what share of a CPU on what others used evenly counts against a verdict: whoever says slower says that it is the server.
+    pub(crate) fn least_uneven(&self, metric: Metric, verdict: ComparisonVerdict) -> f64 {
+        if verdict == ComparisonVerdict::Same || !self.is_bounded(metric) { UNEVEN } else { 0.0 }
     }
 
     /// Why what a predicate finds of the figures may be the work of what disturbed the machine: it is not found with the rounds

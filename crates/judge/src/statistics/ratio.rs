@@ -1,5 +1,4 @@
 use super::{Interval, mean_and_error, p_of_zero_mean, students_t, t_interval_at, two_sided_p};
-use crate::thresholds::RESOLVED;
 use statrs::distribution::ContinuousCDF;
 
 /// The logarithm of a ratio of two servers, with its interval and the p value of "it is 0".
@@ -26,14 +25,6 @@ impl LogRatio {
             _ => 1.0,
         };
         LogRatio { interval: Interval { low, high, ..self.interval }, p: p.max(self.p), blocks: self.blocks }
-    }
-
-    /// The ratio of two quantiles, no surer than the buckets of their histograms: each may be off by half of one, and where a tail is that of a
-    /// timer all launches lie in the same two.
-    pub fn of_quantiles(self) -> LogRatio {
-        let Interval { estimate, low, high } = self.interval;
-        let by = RESOLVED.ln_1p();
-        LogRatio { interval: Interval { estimate, low: low - by, high: high + by }, ..self }
     }
 
     /// Its p value, as many times as an adjustment made of that of `plain`.
