@@ -1,11 +1,16 @@
 //! Arithmetic truths that a result must satisfy. A breach makes the trial void: no threshold of taste is here.
 
-use model::{Accounting, Breach, Invariant, InvariantCheck, Measurement, Metric, Slice, StandstillSpan, sum};
+use model::{
+    Accounting, Breach, Invariant, InvariantCheck, Measurement, Metric, Observation, Slice, StandstillSpan, sum,
+};
 
 use crate::asked::Asked;
 use crate::silence::EDGE_S;
 use crate::thresholds::{DRAIN_S, MARKOV_TOLERANCE};
 use crate::{bounds, failing, slices};
+
+/// By how much the CPU seconds of a few processes may be off that are counted in the kernel's ticks of 10 ms.
+const TICKS_OFF_S: f64 = 0.05;
 
 /// The invariants that concern the instrument itself: they hold whatever the server does.
 pub(crate) fn of_instrument(asked: &Asked<'_>, measured: &Measurement) -> Vec<InvariantCheck> {
@@ -21,13 +26,27 @@ fn of_windows(asked: &Asked<'_>, measured: &Measurement, windows: f64) -> Vec<In
 
 /// All invariants, those about the server's replies among them; `sliced` is what the load was measured in, where that was not
 /// one window.
-pub(crate) fn of_trial(asked: &Asked<'_>, measured: &Measurement, sliced: &[Slice]) -> Vec<InvariantCheck> {
+pub(crate) fn of_trial(
+    asked: &Asked<'_>,
+    measured: &Measurement,
+    (observed, sliced): (Option<&Observation>, &[Slice]),
+) -> Vec<InvariantCheck> {
     let windows = slices::windows(sliced);
     let mut checks = of_windows(asked, measured, windows);
     checks.extend(ceiling(asked, measured, windows));
     checks.push(correctness(measured));
     checks.extend(slices::add_up(asked, measured, sliced));
+    checks.extend(observed.map(cpus));
     checks
+}
+
+/// No more CPU time than the CPUs that the target was given have, with a tenth of slack and what the kernel's ticks may be off by. Who takes
+/// more has set its affinity itself, runs on the generator's CPUs, too, and is compared with a server that does not.
+fn cpus(observed: &Observation) -> InvariantCheck {
+    let (used, given) = (observed.cpus_used(), observed.cpus);
+    let slack_s = 0.1 * f64::from(given) * observed.window_s + TICKS_OFF_S;
+    let is_more = given > 0 && observed.cpu_s() > f64::from(given) * observed.window_s + slack_s;
+    InvariantCheck::new(Invariant::Cpus, is_more.then_some(Breach::Cpus { used, given }))
 }
 
 fn accounting(books: &Accounting) -> InvariantCheck {

@@ -16,7 +16,6 @@ pub const SIGNIFICANCE: f64 = 0.05;
 /// Level of the tests behind a verdict in a run that ends as soon as it is precise. It ends where the scatter looks
 /// small, so tests at 5 % would be wrong in up to 6.8 % of runs of 6 to 12 blocks and 7.5 % of 6 to 30; at 3 % they
 /// are wrong in at most 4.3 and 4.9 % (normal sessions without a margin; docs/STATISTICS.md).
-///
 pub const SIGNIFICANCE_WHEN_STOPPED: f64 = 0.03;
 
 /// Level of all later looks together. Raising the blocks of a run after a look is stopping without a rule, and each raise is
@@ -28,8 +27,7 @@ pub const SIGNIFICANCE_OF_LATER_LOOKS: f64 = 0.01;
 /// one receive, so the sums differ a little even when the books are right.
 pub const IN_FLIGHT_TOLERANCE: f64 = 0.01;
 
-/// Request-seconds by which the two sides may differ whatever their size: below this a run is so short that single
-/// clock stamps decide.
+/// Request-seconds by which the two sides may differ whatever their size: below, a run is so short that single clock stamps decide.
 pub const IN_FLIGHT_ABSOLUTE_S: f64 = 0.001;
 
 /// How long Linux waits with an acknowledgement for something to send along, in µs: 40 ms at least (`TCP_DELACK_MIN`), and a tick
@@ -83,8 +81,7 @@ pub const REPLY_SIZE: f64 = 0.01;
 /// that what bounded a load may be the machine.
 pub(crate) const STARVED: f64 = 0.1;
 
-/// Share of the window for which a generator thread waited for a CPU from which that is told. A choice: below a hundredth it
-/// explains nothing.
+/// Share of the window for which a generator thread waited for a CPU from which that is told. A choice: less explains nothing.
 pub const WAITED: f64 = 0.01;
 
 /// As many times as long as it was, a warm-up that was too short is worth trying next. A choice.
@@ -182,6 +179,9 @@ pub const SLICE_REQUESTS: f64 = 40.0;
 
 /// Rounds of a launch at least: with two, each of two servers is first once.
 pub const LEAST_ROUNDS: u32 = 2;
+
+/// Share of a CPU used in slices of others from which a target may have had more to do. A choice: it is at work more often than not.
+pub(crate) const NEVER_DONE: f64 = 0.5;
 
 /// Garbage collections within a launch's slices from which its p99 holds their share. A choice: of fewer, one more or less
 /// changes by over a tenth how many replies wait for one, and slices have them by chance.

@@ -9,7 +9,7 @@ use crate::hung::hung;
 use crate::launch::Launch;
 use crate::limit::nothing_completed;
 use crate::statistics::{Interval, geometric_interval, mean};
-use crate::thresholds::{CONFIDENCE, SLICE_DRAIN_S, SLICES_TOLD, SPILL, THROUGHPUT_CHANGE};
+use crate::thresholds::{CONFIDENCE, NEVER_DONE, SLICE_DRAIN_S, SLICES_TOLD, SPILL, THROUGHPUT_CHANGE};
 use crate::{slices, steps};
 
 /// What the launches of a cell say together that is in doubt of each of them.
@@ -69,13 +69,23 @@ fn stalls_at_pauses(valid: &[&Launch], everywhere: &[&Launch]) -> bool {
 }
 
 /// What a target that cannot go round used of a CPU in slices of others, ÷ what it used in its own: what a load that never pauses may
-/// never let it do. Slices in which others had the CPUs say nothing of it.
+/// never let it do. Infinity where it was busy for most of that time: nobody knows what it had still to do. Slices in which others had the
+/// CPUs count where there are no others, for its CPU time is by its own clocks.
 fn put_off(everywhere: &[&Launch]) -> f64 {
-    let quiet: Vec<_> = everywhere.iter().flat_map(|launch| slices::quiet(launch.measured(), launch.record)).collect();
-    let sum = |of: fn(&Slice) -> f64| quiet.iter().map(|slice| of(slice)).sum::<f64>();
+    let mut counted: Vec<_> =
+        everywhere.iter().flat_map(|launch| slices::quiet(launch.measured(), launch.record)).collect();
+    if counted.is_empty() {
+        counted = everywhere.iter().flat_map(|launch| slices::measured(&launch.record.slices)).collect();
+    }
+    let sum = |of: fn(&Slice) -> f64| counted.iter().map(|slice| of(slice)).sum::<f64>();
     let (idle_cpu_s, idle_s) = (sum(|slice| slice.idle_cpu_s), sum(|slice| slice.idle_s));
     let own_s = sum(|slice| slice.cpu_s);
-    if own_s > 0.0 && idle_cpu_s > SPILL * idle_s { sum(Slice::put_off_s) / own_s } else { 0.0 }
+    match idle_cpu_s {
+        _ if own_s <= 0.0 => 0.0,
+        used_s if used_s > NEVER_DONE * idle_s => f64::INFINITY,
+        used_s if used_s > SPILL * idle_s => sum(Slice::put_off_s) / own_s,
+        _ => 0.0,
+    }
 }
 
 /// By how much the servers were slower in the first half of their windows than in the second, where that is more than

@@ -108,7 +108,7 @@ pub fn check_trial(cell: &CellPlan, limits: Option<GeneratorLimits>, trial: &Tri
 
 fn judge(asked: &Asked<'_>, measured: &Measurement, trial: &TrialRecord) -> TrialJudgement {
     let (observed, sliced) = (trial.observation.as_ref(), &trial.slices[..]);
-    let checks = invariants::of_trial(asked, measured, sliced);
+    let checks = invariants::of_trial(asked, measured, (observed, sliced));
     let limit = limit::find(asked, measured, observed);
     let went = course::classify(measured, observed, sliced);
     let marks = [

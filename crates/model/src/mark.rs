@@ -18,6 +18,8 @@ kinds! {
         Correctness = "correctness",
         /// The slices of a load come to what it measured, and none has more than it can have.
         Slices = "slices",
+        /// The target used no more CPUs than it was given.
+        Cpus = "cpus",
     }
 }
 
@@ -56,6 +58,7 @@ impl Breach {
             Breach::Completions { .. } => Invariant::Ceiling,
             Breach::Content { .. } => Invariant::Correctness,
             Breach::SliceSum { .. } | Breach::SlicePart { .. } => Invariant::Slices,
+            Breach::Cpus { .. } => Invariant::Cpus,
         }
     }
 }
@@ -123,6 +126,13 @@ pub enum Breach {
         part: f64,
         /// What it is a part of, in the same unit.
         whole: f64,
+    },
+    /// The target used CPUs that it was not given.
+    Cpus {
+        /// How many it used on average.
+        used: f64,
+        /// How many it was given.
+        given: u32,
     },
 }
 

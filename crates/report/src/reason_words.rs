@@ -194,6 +194,11 @@ pub(crate) fn breach_words(breach: &Breach) -> String {
             let [part, whole] = [*part, *whole].map(number);
             format!("{} in the slice of round {round}: {part}, but at most {whole} is possible", slice_figure(*of))
         }
+        Breach::Cpus { used, given } => format!(
+            "it used {} CPUs and was given {}: it sets its own affinity (`taskset`, `sched_setaffinity`), which also takes the generator's; leave that to bourdon",
+            number(*used),
+            thousands((*given).into())
+        ),
         Breach::Content { replies, bad_body, malformed, unasked } => {
             let wrong = [("with a wrong body", bad_body), ("not HTTP", malformed), ("unrequested", unasked)];
             format!("wrong content among {}: {}", counted(*replies, "reply", "replies"), kinds(wrong))

@@ -62,6 +62,15 @@ pub(crate) fn margin(analysis: &CompareAnalysis) -> Option<String> {
     })
 }
 
+/// What launches alone do not show, where some were.
+pub(crate) fn unseen_alone(named: &[(String, &CellAnalysis)]) -> Option<String> {
+    let is_alone = |cell: &CellAnalysis| cell.trials > 0 && !matches!(cell.rotation, Some(Rotated::Together { .. }));
+    named.iter().any(|(_, cell)| is_alone(cell)).then(|| {
+        "Work that a server puts off until its load pauses is in no figure of launches that were alone, whose load never pauses."
+            .to_owned()
+    })
+}
+
 /// Of how many CPUs a server uses less where it rather waits for something else (one with a single thread can use one), where half
 /// of its replies take so long at least, in microseconds: as long as a handler delay from which a closed load is not cut into slices
 /// by the plan.

@@ -152,7 +152,11 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker, cpus: u
             let spin = asker.name(Knob::Spin).map_or(String::new(), |spin| format!(", or {spin}"));
             format!("CPUs of its own for the generator{spin}")
         }
-        Withheld::Spill | Withheld::Waking | Withheld::SharedMemory | Withheld::FewCollections | Withheld::Rotation => {
+        Withheld::Spill => format!(
+            "launches of their own{}, which do not show what a server puts off until its load pauses",
+            asker.by(Knob::Alone)
+        ),
+        Withheld::Waking | Withheld::SharedMemory | Withheld::FewCollections | Withheld::Rotation => {
             format!("launches of their own{}", asker.by(Knob::Alone))
         }
         Withheld::Disturbed | Withheld::Unbounded | Withheld::Uneven | Withheld::Rounds => {

@@ -6,7 +6,9 @@ use super::{Range, noise};
 use crate::launch::Launch;
 use crate::marks;
 use crate::slices;
-use crate::thresholds::{SPILL, TOUCHED_PART, WAITING_OPEN, WAITING_RATIO, WAITING_RATIO_OPEN, WAKING, WAKING_APART};
+use crate::thresholds::{
+    NEVER_DONE, SPILL, TOUCHED_PART, WAITING_OPEN, WAITING_RATIO, WAITING_RATIO_OPEN, WAKING, WAKING_APART,
+};
 
 /// What a figure of a launch of which less is better could be without what targets used of a CPU in slices of others, as a share of
 /// what was seen: without its neighbours in its own slices, and with what it did itself in theirs done in its own.
@@ -46,10 +48,13 @@ fn done_by_neighbours(launch: &Launch, spill: f64) -> f64 {
 
 /// With what it put off. What a target does in slices of others its requests may have left behind: alone it would do that between
 /// them. Or it does so whether it is asked or not, and then did it that the more, the more others it waited for. What requests cost
-/// has all of it, and may be without; of what they take it has nothing.
+/// has all of it, and may be without; of what they take it has nothing. Who was busy for most of that time may have had more to do.
 pub(crate) fn put_off(launch: &Launch, (metric, value): (Metric, f64), is_closed: bool) -> Range {
     match metric {
-        Metric::CpuPerRequest => Range { low: 1.0 / (1.0 + share_put_off(launch)), high: 1.0 },
+        Metric::CpuPerRequest => {
+            let is_done = slices::cpus_while_idle(&launch.record.slices) <= NEVER_DONE;
+            Range { low: 1.0 / (1.0 + share_put_off(launch)), high: if is_done { 1.0 } else { f64::INFINITY } }
+        }
         _ => with_this_in_its_slices(launch, (metric, value), is_closed, Slice::put_off_s),
     }
 }

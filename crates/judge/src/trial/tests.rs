@@ -62,6 +62,17 @@ fn a_sound_launch_is_valid_without_marks() {
 }
 
 #[test]
+fn a_server_on_cpus_that_it_was_not_given_voids() {
+    let (cell, mut trial) = launch(10, 9_200.0);
+    let seen = trial.observation.as_mut().unwrap();
+    (seen.cpus, seen.cpu_user_s, seen.cpu_system_s) = (1, 1.05 * seen.window_s, 0.0);
+    assert_eq!(void_code(&cell, &trial), None, "clocks are not that even");
+    let seen = trial.observation.as_mut().unwrap();
+    seen.cpu_user_s = 1.8 * seen.window_s;
+    assert_eq!(void_code(&cell, &trial).unwrap(), "cpus");
+}
+
+#[test]
 fn books_that_do_not_balance_void() {
     let (cell, mut trial) = launch(10, 9_200.0);
     measured(&mut trial).accounting.sent -= 1;

@@ -133,7 +133,7 @@ pub(crate) fn every_mark() -> Vec<MarkCause> {
 }
 
 pub(crate) fn every_breach() -> Vec<Breach> {
-    use Breach::{Completions, Content, Imbalance, InFlight, SlicePart, SliceSum, TooLong};
+    use Breach::{Completions, Content, Cpus, Imbalance, InFlight, SlicePart, SliceSum, TooLong};
     let books = [
         model::Imbalance::Scheduled { scheduled: 1, sent: 1, not_sent: 1 },
         model::Imbalance::Completed { completed: 1, replies: 2 },
@@ -147,10 +147,11 @@ pub(crate) fn every_breach() -> Vec<Breach> {
         Content { replies: 1, bad_body: 1, malformed: 1, unasked: 1 },
         SliceSum { of: SliceFigure::Ok, slices: 1.0, measured: 2.0 },
         SlicePart { round: 1, of: SliceFigure::Completed, part: 2.0, whole: 1.0 },
+        Cpus { used: 1.8, given: 1 },
     ]);
     match all[0] {
         Imbalance(_) | InFlight { .. } | TooLong { .. } | Completions { .. } | Content { .. } => all,
-        SliceSum { .. } | SlicePart { .. } => all,
+        SliceSum { .. } | SlicePart { .. } | Cpus { .. } => all,
     }
 }
 

@@ -83,6 +83,13 @@ fn who_used_a_cpu_while_it_idled_is_as_much_worse_alone_at_most() {
     assert_eq!(throughput(150.0, idling(0.1), nothing), (Faster, None));
     assert_eq!(throughput(150.0, idling(0.7), nothing), (Inconclusive, Some(Withheld::Pauses)));
     assert_eq!(throughput(50.0, idling(0.7), nothing), (Slower, None));
+    let while_others_were_busy = |slice: &mut Slice| {
+        slice.idle_cpu_s = 0.7 * slice.cpu_s;
+        slice.others_share = 0.5;
+    };
+    assert_eq!(throughput(150.0, while_others_were_busy, nothing), (Inconclusive, Some(Withheld::Pauses)));
+    let never_done = |slice: &mut Slice| slice.idle_cpu_s = 0.6 * slice.idle_s;
+    assert_eq!(throughput(10_000.0, never_done, nothing), (Inconclusive, Some(Withheld::Pauses)), "it had more to do");
 }
 
 #[test]

@@ -173,6 +173,10 @@ fn who_puts_work_off_is_not_called_cheaper_nor_who_idles_at_a_cost_dearer() {
     assert_eq!(verdict(0.05, 1.3, 0.54), SLOWER, "dearer in its slices alone");
     assert_eq!(verdict(0.05, 0.6, 0.54), FASTER, "cheaper with all that it put off");
     assert_eq!(verdict(0.01, 1.0, 0.000_1), (ComparisonVerdict::Same, None));
+    let never_done = changed(Metric::CpuPerRequest, (1.0, 0.05), |slice| {
+        (slice.cpu_s, slice.idle_cpu_s) = (0.01 * slice.cpu_s, 0.51 * slice.idle_s);
+    });
+    assert_eq!(never_done, TAKEN_BACK, "nobody knows what it had still to do");
     assert_eq!(verdict(0.01, 1.0 / 1.009_9, 0.009_9), TAKEN_BACK, "the same with it, and 1 % cheaper without");
 }
 
