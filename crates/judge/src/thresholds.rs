@@ -180,8 +180,8 @@ pub const SLICE_REQUESTS: f64 = 40.0;
 /// Rounds of a launch at least: with two, each of two servers is first once.
 pub const LEAST_ROUNDS: u32 = 2;
 
-/// Share of a CPU used in slices of others from which a target may have had more to do. A choice: it is at work more often than not.
-pub(crate) const NEVER_DONE: f64 = 0.5;
+/// Share of a CPU used in slices of others from which a target may have had more to do. A choice: beside one that fills it, it gets half.
+pub(crate) const NEVER_DONE: f64 = 0.25;
 
 /// Garbage collections within a launch's slices from which its p99 holds their share. A choice: of fewer, one more or less
 /// changes by over a tenth how many replies wait for one, and slices have them by chance.

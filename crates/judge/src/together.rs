@@ -69,7 +69,7 @@ fn stalls_at_pauses(valid: &[&Launch], everywhere: &[&Launch]) -> bool {
 }
 
 /// What a target that cannot go round used of a CPU in slices of others, ÷ what it used in its own: what a load that never pauses may
-/// never let it do. Infinity where it was busy for most of that time: nobody knows what it had still to do. Slices in which others had the
+/// never let it do. Infinity where it was busy for much of that time: nobody knows what it had still to do. Slices in which others had the
 /// CPUs count where there are no others, for its CPU time is by its own clocks.
 fn put_off(everywhere: &[&Launch]) -> f64 {
     let mut counted: Vec<_> =

@@ -48,7 +48,7 @@ fn done_by_neighbours(launch: &Launch, spill: f64) -> f64 {
 
 /// With what it put off. What a target does in slices of others its requests may have left behind: alone it would do that between
 /// them. Or it does so whether it is asked or not, and then did it that the more, the more others it waited for. What requests cost
-/// has all of it, and may be without; of what they take it has nothing. Who was busy for most of that time may have had more to do.
+/// has all of it, and may be without; of what they take it has nothing. Who was busy for much of that time may have had more to do.
 pub(crate) fn put_off(launch: &Launch, (metric, value): (Metric, f64), is_closed: bool) -> Range {
     match metric {
         Metric::CpuPerRequest => {
