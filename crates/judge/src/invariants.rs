@@ -25,18 +25,18 @@ fn of_windows(asked: &Asked<'_>, measured: &Measurement, windows: f64) -> Vec<In
 }
 
 /// All invariants, those about the server's replies among them; `sliced` is what the load was measured in, where that was not
-/// one window.
+/// one window, and `placed` what was seen of a target that was given CPUs of its own.
 pub(crate) fn of_trial(
     asked: &Asked<'_>,
     measured: &Measurement,
-    (observed, sliced): (Option<&Observation>, &[Slice]),
+    (placed, sliced): (Option<&Observation>, &[Slice]),
 ) -> Vec<InvariantCheck> {
     let windows = slices::windows(sliced);
     let mut checks = of_windows(asked, measured, windows);
     checks.extend(ceiling(asked, measured, windows));
     checks.push(correctness(measured));
     checks.extend(slices::add_up(asked, measured, sliced));
-    checks.extend(observed.map(cpus));
+    checks.extend(placed.map(cpus));
     checks
 }
 

@@ -77,8 +77,8 @@ fn points(launches: &[CellLaunch], q: f64) -> Option<BTreeMap<u32, f64>> {
 /// The quantiles at an end of their buckets.
 fn at(points: &BTreeMap<u32, f64>, end: End) -> BTreeMap<u32, f64> {
     let moved = |us: f64| match end {
-        End::Least => us - bucket_width_us(us) / 2.0,
-        End::Most => us + bucket_width_us(us) / 2.0,
+        End::Least => us - bucket_width_us(us),
+        End::Most => us,
     };
     points.iter().map(|(block, log)| (*block, moved(log.exp()).ln())).collect()
 }

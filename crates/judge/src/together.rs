@@ -69,15 +69,16 @@ fn stalls_at_pauses(valid: &[&Launch], everywhere: &[&Launch]) -> bool {
 }
 
 /// What a target that cannot go round used of a CPU in slices of others, ÷ what it used in its own: what a load that never pauses may
-/// never let it do. Infinity where it was busy for much of that time: nobody knows what it had still to do. Slices in which others had the
-/// CPUs count where there are no others, for its CPU time is by its own clocks.
+/// never let it do. Infinity where it was busy for much of that time: nobody knows what it had still to do. By the quiet slices or by
+/// all, whichever show more, for its CPU time is by its own clocks.
 fn put_off(everywhere: &[&Launch]) -> f64 {
-    let mut counted: Vec<_> =
-        everywhere.iter().flat_map(|launch| slices::quiet(launch.measured(), launch.record)).collect();
-    if counted.is_empty() {
-        counted = everywhere.iter().flat_map(|launch| slices::measured(&launch.record.slices)).collect();
-    }
-    let sum = |of: fn(&Slice) -> f64| counted.iter().map(|slice| of(slice)).sum::<f64>();
+    let quiet = everywhere.iter().flat_map(|launch| slices::quiet(launch.measured(), launch.record));
+    let all = everywhere.iter().flat_map(|launch| slices::measured(&launch.record.slices));
+    f64::max(put_off_in(&quiet.collect::<Vec<_>>()), put_off_in(&all.collect::<Vec<_>>()))
+}
+
+fn put_off_in(slices: &[&Slice]) -> f64 {
+    let sum = |of: fn(&Slice) -> f64| slices.iter().map(|slice| of(slice)).sum::<f64>();
     let (idle_cpu_s, idle_s) = (sum(|slice| slice.idle_cpu_s), sum(|slice| slice.idle_s));
     let own_s = sum(|slice| slice.cpu_s);
     match idle_cpu_s {

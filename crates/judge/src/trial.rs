@@ -97,7 +97,7 @@ pub fn check_trial(cell: &CellPlan, limits: Option<GeneratorLimits>, trial: &Tri
             TrialJudgement::without_figures(Reason::said(TrialStage::Load, "the trial has no measurement".to_owned()))
         }
         (failure, Some(measured)) => {
-            let mut judgement = judge(&Asked::from(cell).calibrated(limits), measured, trial);
+            let mut judgement = judge(cell, &Asked::from(cell).calibrated(limits), (measured, trial));
             let alone = || cell.beside.as_ref().and_then(|asked| came_to_little(asked, trial.beside.as_ref()));
             let alone = || alone().map(|why| Reason::said(TrialStage::Load, why.to_owned()));
             judgement.void = failure.as_ref().map(failed).or(judgement.void).or_else(alone);
@@ -106,9 +106,10 @@ pub fn check_trial(cell: &CellPlan, limits: Option<GeneratorLimits>, trial: &Tri
     }
 }
 
-fn judge(asked: &Asked<'_>, measured: &Measurement, trial: &TrialRecord) -> TrialJudgement {
+fn judge(cell: &CellPlan, asked: &Asked<'_>, (measured, trial): (&Measurement, &TrialRecord)) -> TrialJudgement {
     let (observed, sliced) = (trial.observation.as_ref(), &trial.slices[..]);
-    let checks = invariants::of_trial(asked, measured, (observed, sliced));
+    let placed = observed.filter(|_| !cell.target_cpus.is_empty());
+    let checks = invariants::of_trial(asked, measured, (placed, sliced));
     let limit = limit::find(asked, measured, observed);
     let went = course::classify(measured, observed, sliced);
     let marks = [

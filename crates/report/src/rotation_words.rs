@@ -64,7 +64,10 @@ pub(crate) fn margin(analysis: &CompareAnalysis) -> Option<String> {
 
 /// What launches alone do not show, where some were.
 pub(crate) fn unseen_alone(named: &[(String, &CellAnalysis)]) -> Option<String> {
-    let is_alone = |cell: &CellAnalysis| cell.trials > 0 && !matches!(cell.rotation, Some(Rotated::Together { .. }));
+    let is_closed = |cell: &CellAnalysis| cell.load.as_ref().is_some_and(|load| load.rate_per_s.is_none());
+    let is_alone = |cell: &CellAnalysis| {
+        cell.trials > 0 && is_closed(cell) && !matches!(cell.rotation, Some(Rotated::Together { .. }))
+    };
     named.iter().any(|(_, cell)| is_alone(cell)).then(|| {
         "Work that a server puts off until its load pauses is in no figure of launches that were alone, whose load never pauses."
             .to_owned()

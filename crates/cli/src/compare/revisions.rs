@@ -247,9 +247,10 @@ fn state(repository: &Git<'_>) -> Result<String, Failure> {
 
 /// The full name of a commit.
 fn commit(named: &str, here: &Git<'_>) -> Result<String, Failure> {
-    // A message that is searched for (`:/text`) takes whatever stands behind it, so that what is found is asked for its commit.
     let asked = |name: &str| here.text(["rev-parse", "--verify", "--quiet", "--end-of-options", name]);
-    let found = asked(named).and_then(|object| asked(&format!("{}^{{commit}}", object.trim())));
+    let commit = |name: &str| asked(&format!("{}^{{commit}}", name.trim()));
+    // A message that is searched for (`:/text`) takes whatever stands behind it, so that what is found is asked for its commit.
+    let found = commit(named).or_else(|why| if named.starts_with(":/") { commit(&asked(named)?) } else { Err(why) });
     // Of a name that it does not know it says nothing.
     if let Err(NoAnswer::Said(said)) = &found {
         return Err(unreadable(named, said));

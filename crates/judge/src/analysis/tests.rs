@@ -81,7 +81,7 @@ fn a_cell_gives_its_figures_over_launches() {
     assert!((cell.target_busy.unwrap() - 0.03).abs() < 1e-12 && (cell.generator_busy.unwrap() - 0.43).abs() < 1e-12);
     assert_eq!(cell.of_ceiling, None);
     let held: Vec<Option<u32>> = cell.invariants.iter().map(|check| check.held_in).collect();
-    assert_eq!(held, [Some(6); 5], "no ceiling without a delay");
+    assert_eq!(held, [Some(6); 4], "no ceiling without a delay");
     let delayed = Session::new().delayed("a", 100, 10, 9_200.0).blocks(1).analyse();
     assert!((delayed.cells[0].of_ceiling.unwrap() - 0.92).abs() < 0.05);
     assert_eq!((delayed.cells[0].throughput.low, delayed.preliminary), (None, true));

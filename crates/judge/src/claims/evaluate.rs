@@ -110,12 +110,13 @@ impl ClaimTest<'_> {
         let expression = &self.resolved.expectation.expression;
         let scaled = Scaled::new(&values, expression.is_ratio());
         let found = self.outcome();
-        let known = [Doubt::Sample, Doubt::Resolution, Doubt::Unanswered];
-        let at = |confidence| scaled.interval(&self.ranges(blocks, &known, confidence), confidence);
-        let interval = at(self.records.confidence());
+        let at = |known: &[Doubt], confidence| scaled.interval(&self.ranges(blocks, known, confidence), confidence);
+        let known = [Doubt::Sample, Doubt::Unanswered, Doubt::Resolution];
+        let interval = at(&known, self.records.confidence());
         let end = |value: f64| Some(scaled.back(value)).filter(|value| value.is_finite());
-        let needed =
-            at(CONFIDENCE).filter(|_| self.blocks_would_help(&found)).and_then(|known| self.needs(&scaled, &known));
+        let needed = at(&known[..2], CONFIDENCE)
+            .filter(|_| self.blocks_would_help(&found))
+            .and_then(|known| self.needs(&scaled, &known));
         let is_too_busy = needed.is_some_and(|blocks| self.is_too_busy(&scaled, blocks));
         let needs_blocks = needed.filter(|_| !is_too_busy);
         let found = if is_too_busy { Outcome { because: vec![Doubt::Noise], ..found } } else { found };
@@ -287,7 +288,7 @@ impl ClaimTest<'_> {
 
     /// About how many would; none where what marks leave open holds the threshold however many there are.
     fn needs(&self, scaled: &Scaled, interval: &Interval) -> Option<u32> {
-        let distance = self.distance(scaled, &MARKS)?;
+        let distance = self.distance(scaled, &[&MARKS[..], &[Doubt::Resolution]].concat())?;
         let counted = (scaled.values.len(), self.records.blocks().len());
         needs_blocks(counted, interval, distance, 1.0 - self.records.significance_after_a_raise())
     }

@@ -143,9 +143,14 @@ impl Pair<'_> {
         let in_doubt =
             |doubt: &Doubt| cells.into_iter().any(|(records, cell)| guard::is_open(records, cell, metric, *doubt));
         let alone = || MARKS.into_iter().find(|doubt| opens(&[*doubt]));
+        // What a bucket leaves open is nobody's doing.
+        let bucket_opens = || {
+            let ends = self.ends(metric, &[&MARKS[..], &[Doubt::Resolution]].concat());
+            ends.is_none_or(|ends| is_open(&AtLast::between(ends, ends)))
+        };
         let differs = || {
             let (_, why) = self.machine_differs(metric, self.least_uneven(metric, ComparisonVerdict::Slower))?;
-            is_open(&self.at_last(metric)?).then_some(why)
+            (!bucket_opens() && is_open(&self.at_last(metric)?)).then_some(why)
         };
         match opens(&MARKS) {
             true => alone().or_else(|| MARKS.into_iter().find(in_doubt)).map(Doubt::withheld),

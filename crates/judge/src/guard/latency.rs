@@ -24,8 +24,8 @@ impl Guarded<'_> {
             range.high = f64::INFINITY;
         }
         if self.has(Doubt::Resolution) {
-            let off_us = bucket_width_us(us) / 2.0;
-            range = Range { low: (range.low - off_us).max(0.0), high: range.high + off_us };
+            // It is the upper end of its bucket.
+            range.low = (range.low - bucket_width_us(us)).max(0.0);
         }
         range
     }

@@ -50,11 +50,12 @@ fn done_by_neighbours(launch: &Launch, spill: f64) -> f64 {
 /// them. Or it does so whether it is asked or not, and then did it that the more, the more others it waited for. What requests cost
 /// has all of it, and may be without; of what they take it has nothing. Who was busy for much of that time may have had more to do.
 pub(crate) fn put_off(launch: &Launch, (metric, value): (Metric, f64), is_closed: bool) -> Range {
+    let is_done = slices::cpus_while_idle(&launch.record.slices) <= NEVER_DONE;
     match metric {
         Metric::CpuPerRequest => {
-            let is_done = slices::cpus_while_idle(&launch.record.slices) <= NEVER_DONE;
             Range { low: 1.0 / (1.0 + share_put_off(launch)), high: if is_done { 1.0 } else { f64::INFINITY } }
         }
+        metric if suffers(metric) && metric != Metric::GcPause && !is_done => Range { low: 1.0, high: f64::INFINITY },
         _ => with_this_in_its_slices(launch, (metric, value), is_closed, Slice::put_off_s),
     }
 }

@@ -53,8 +53,9 @@ fn a_sound_launch_is_valid_without_marks() {
     let judgement = check_trial(&cell, None, &trial);
     assert!(judgement.is_valid() && !judgement.at_least, "{judgement:?}");
     assert_eq!(judgement.marks, []);
-    // But for the one that is about slices, of which there are none.
-    let all: Vec<Invariant> = Invariant::ALL.iter().copied().filter(|it| *it != Invariant::Slices).collect();
+    // But for those that are about slices, of which there are none, and about CPUs of its own.
+    let others = [Invariant::Slices, Invariant::Cpus];
+    let all: Vec<Invariant> = Invariant::ALL.iter().copied().filter(|it| !others.contains(it)).collect();
     assert_eq!(judgement.checks.iter().map(|c| c.invariant).collect::<Vec<_>>(), all);
     assert!(judgement.checks.iter().all(|check| check.holds), "{judgement:?}");
     assert_eq!(judgement.limit.code().id(), "server-bound");
@@ -64,12 +65,15 @@ fn a_sound_launch_is_valid_without_marks() {
 #[test]
 fn a_server_on_cpus_that_it_was_not_given_voids() {
     let (cell, mut trial) = launch(10, 9_200.0);
+    let cell = CellPlan { target_cpus: vec![0], ..cell };
     let seen = trial.observation.as_mut().unwrap();
     (seen.cpus, seen.cpu_user_s, seen.cpu_system_s) = (1, 1.05 * seen.window_s, 0.0);
     assert_eq!(void_code(&cell, &trial), None, "clocks are not that even");
     let seen = trial.observation.as_mut().unwrap();
     seen.cpu_user_s = 1.8 * seen.window_s;
     assert_eq!(void_code(&cell, &trial).unwrap(), "cpus");
+    let anywhere = CellPlan { target_cpus: Vec::new(), ..cell };
+    assert_eq!(void_code(&anywhere, &trial), None, "it was given none");
 }
 
 #[test]

@@ -194,6 +194,8 @@ fn who_puts_work_off_is_not_called_faster_for_it() {
     assert_eq!(verdict(Metric::P99, 1.2, 0.3), TAKEN_BACK, "a request may have waited for what followed a slice");
     assert_eq!(verdict(Metric::P99, 1.2, 0.000_1), FASTER, "0.1 ms do not make 2 of 12");
     assert_eq!(verdict(Metric::P99, 0.9, 0.3), SLOWER);
+    assert_eq!(verdict(Metric::Throughput, 3.0, 0.3), FASTER);
+    assert_eq!(verdict(Metric::Throughput, 3.0, 0.6), TAKEN_BACK, "nobody knows what it had still to do");
 }
 
 #[test]
