@@ -251,6 +251,7 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
         form: CompareForm::Runs,
         cut: Vec::new(),
         drift: None,
+        rest_s: rest_s(run),
         interleaved: false,
         blocks: 0,
         preliminary: true,
@@ -265,6 +266,16 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
         void_trials: Vec::new(),
         elapsed_s: None,
     }
+}
+
+/// For how long both targets were watched after a load; none where one was not.
+fn rest_s(run: Run<'_>) -> Option<f64> {
+    let asked = run.plan.comparison.as_ref()?;
+    let longest = |target: &str| {
+        let of_it = run.trials.iter().filter(|trial| trial.levels.target() == target);
+        of_it.filter_map(|trial| Some(trial.observation.as_ref()?.rest?.length_s)).reduce(f64::max)
+    };
+    Some(longest(&asked.old)?.min(longest(&asked.new)?))
 }
 
 /// The rows, and what Holm makes of them: of the primary metric alone, and of all others together. Without a primary one all

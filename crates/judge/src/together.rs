@@ -23,9 +23,10 @@ pub(crate) struct Joint {
     pub(crate) failing: Failing,
     /// Whether requests waited long in most slices, for which it was made again alone, where they seldom did.
     pub(crate) stalls_at_pauses: bool,
-    /// How much CPU the target used in slices of others for each second that it used in its own, before it was launched alone; 0 where
-    /// that is next to nothing.
-    pub(crate) put_off: f64,
+    /// What the target put off in slices until those of others: it may have been launched alone for that.
+    in_slices: PutOff,
+    /// What it put off until it was not loaded any more.
+    at_rest: PutOff,
     /// Intervals of the share of requests that failed, by the bits of their level: each launch has the same, and it takes long to find.
     pub(crate) shares: RefCell<BTreeMap<u64, Option<Interval>>>,
 }
@@ -46,9 +47,47 @@ impl Joint {
             gain_of_cpu: gain_of_cpu(&valid),
             failing: fared(&asked, (used, everywhere), plan.allow_failures, is_compared),
             stalls_at_pauses: stalls_at_pauses(&valid, everywhere),
-            put_off: put_off(everywhere),
+            in_slices: in_slices(everywhere),
+            at_rest: at_rest(everywhere),
             shares: RefCell::default(),
         }
+    }
+}
+
+/// Work that a target may have put off until nobody asked it anything.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PutOff {
+    /// Its CPU seconds, for each that the target used under load; 0 where it is next to nothing, infinity where nobody knows how much
+    /// was left.
+    pub(crate) share: f64,
+    /// The same for each second under load: for what share of that time it could have held requests up.
+    pub(crate) of_time: f64,
+}
+
+impl PutOff {
+    const NOTHING: PutOff = PutOff { share: 0.0, of_time: 0.0 };
+
+    /// What used so much in so many seconds of nothing to do, after it had used `own_s` in `loaded_s`. Who was busy for much of that time
+    /// may have had more to do.
+    fn seen((used_s, idle_s): (f64, f64), (own_s, loaded_s): (f64, f64)) -> Self {
+        match used_s {
+            _ if used_s <= SPILL * idle_s => PutOff::NOTHING,
+            _ if used_s > NEVER_DONE * idle_s => PutOff { share: f64::INFINITY, of_time: f64::INFINITY },
+            _ if own_s <= 0.0 || loaded_s <= 0.0 => PutOff::NOTHING,
+            _ => PutOff { share: used_s / own_s, of_time: used_s / loaded_s },
+        }
+    }
+
+    fn or(self, other: PutOff) -> Self {
+        PutOff { share: self.share.max(other.share), of_time: self.of_time.max(other.of_time) }
+    }
+}
+
+impl Joint {
+    /// What a target put off that is in no figure of this launch.
+    pub(crate) fn put_off(&self, launch: &Launch) -> PutOff {
+        // In slices it is in the figures.
+        if launch.rounds.is_some() { self.at_rest } else { self.at_rest.or(self.in_slices) }
     }
 }
 
@@ -68,25 +107,39 @@ fn stalls_at_pauses(valid: &[&Launch], everywhere: &[&Launch]) -> bool {
     2 * slow > all && all >= SLICES_TOLD && 2 * slow_alone < all_alone
 }
 
-/// What a target that cannot go round used of a CPU in slices of others, ÷ what it used in its own: what a load that never pauses may
-/// never let it do. Infinity where it was busy for much of that time: nobody knows what it had still to do. By the quiet slices or by
-/// all, whichever show more, for its CPU time is by its own clocks.
-fn put_off(everywhere: &[&Launch]) -> f64 {
+/// What a target that cannot go round used of a CPU in slices of others. By the quiet slices or by all, whichever show more, for its CPU
+/// time is by its own clocks.
+fn in_slices(everywhere: &[&Launch]) -> PutOff {
     let quiet = everywhere.iter().flat_map(|launch| slices::quiet(launch.measured(), launch.record));
     let all = everywhere.iter().flat_map(|launch| slices::measured(&launch.record.slices));
-    f64::max(put_off_in(&quiet.collect::<Vec<_>>()), put_off_in(&all.collect::<Vec<_>>()))
+    in_these(&quiet.collect::<Vec<_>>()).or(in_these(&all.collect::<Vec<_>>()))
 }
 
-fn put_off_in(slices: &[&Slice]) -> f64 {
+fn in_these(slices: &[&Slice]) -> PutOff {
     let sum = |of: fn(&Slice) -> f64| slices.iter().map(|slice| of(slice)).sum::<f64>();
-    let (idle_cpu_s, idle_s) = (sum(|slice| slice.idle_cpu_s), sum(|slice| slice.idle_s));
     let own_s = sum(|slice| slice.cpu_s);
-    match idle_cpu_s {
-        _ if own_s <= 0.0 => 0.0,
-        used_s if used_s > NEVER_DONE * idle_s => f64::INFINITY,
-        used_s if used_s > SPILL * idle_s => sum(Slice::put_off_s) / own_s,
-        _ => 0.0,
+    let seen = PutOff::seen((sum(|slice| slice.idle_cpu_s), sum(|slice| slice.idle_s)), (own_s, 1.0));
+    match seen.share {
+        _ if own_s <= 0.0 => PutOff::NOTHING,
+        share if share > 0.0 && share.is_finite() => {
+            // When it would do that alone nobody knows.
+            PutOff { share: sum(Slice::put_off_s) / own_s, of_time: f64::INFINITY }
+        }
+        _ => seen,
     }
+}
+
+/// What it used once its load was over.
+fn at_rest(everywhere: &[&Launch]) -> PutOff {
+    let seen = everywhere.iter().filter_map(|launch| {
+        let (seen, load) = (launch.record.observation.as_ref()?, launch.measured()?);
+        let rest = seen.rest?;
+        // Of slices both are over their whole length.
+        let length_s: f64 = slices::measured(&launch.record.slices).map(|slice| slice.length_s).sum();
+        let loaded_s = if launch.record.slices.is_empty() { load.window_s } else { length_s };
+        Some(PutOff::seen((rest.cpu_s, rest.length_s), (seen.cpu_s(), loaded_s)))
+    });
+    seen.fold(PutOff::NOTHING, PutOff::or)
 }
 
 /// By how much the servers were slower in the first half of their windows than in the second, where that is more than

@@ -32,6 +32,7 @@ mod printed;
 mod profiler;
 mod programs;
 mod record;
+mod rest;
 mod room;
 mod running_server;
 mod scrape;

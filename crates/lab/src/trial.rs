@@ -22,6 +22,7 @@ use crate::prepare::Prepared;
 use crate::printed::tail;
 use crate::profiler::Taken;
 use crate::record::Kept;
+use crate::rest;
 use crate::watch::{Watch, Watched, is_dose};
 
 /// Makes a load. The engine does; a test puts a simulated one in its place.
@@ -81,7 +82,7 @@ pub(crate) enum LaunchEvent<'a> {
 }
 
 /// Launches the target of some trials' cells once, and loads and watches it for one trial after the other. None when
-/// it was stopped before the last window's end: then nothing of it is worth keeping, except in a soak, whose trials are told one by
+/// it was stopped before the last window's end, or the rest after it: then nothing of it is worth keeping, except in a soak, whose trials are told one by
 /// one. What was measured by then is kept, however long its target takes to end.
 ///
 /// # Errors
@@ -114,6 +115,7 @@ pub(crate) fn run_launch(
             };
             let mut rungs = Rungs { plan, tools, running, behind, heap, began, at_rest: None };
             let loaded = rungs.load_all(specs, stop, tell, &mut made);
+            let loaded = loaded.map(|is_whole| is_whole && rungs.rest(first_spec, stop, &mut made));
             if let Some(folder) = rungs.running.stop() {
                 tell(LaunchEvent::Left(first.levels.target(), &folder));
             }
@@ -308,6 +310,15 @@ impl Rungs<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// Leaves it alone where the plan says so, and watches it; false when it was stopped meanwhile.
+    fn rest(&mut self, spec: &TrialSpec, stop: &AtomicBool, made: &mut [TrialOutput]) -> bool {
+        let length = rest::length(self.plan, spec);
+        let seen = made.last_mut().and_then(|last| last.record.observation.as_mut());
+        let Some(seen) = seen.filter(|_| !length.is_zero()) else { return true };
+        seen.rest = rest::watch(&mut *self.running, length, stop);
+        !stop.load(Ordering::Relaxed)
     }
 
     /// Makes one load; false when it was stopped before its trial was whole. An error is something that is missing here; what

@@ -45,6 +45,9 @@ pub struct CompareAnalysis {
     /// holds either way. None where both were measured in turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
+    /// For how long each of the two was watched after a load, with nobody asking it anything, in seconds; none where one was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest_s: Option<f64>,
     /// The metric that it is about, whose tests are a family of their own; without one all are one family.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub primary: Option<Metric>,

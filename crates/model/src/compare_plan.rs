@@ -25,9 +25,17 @@ pub struct ComparePlan {
     /// earlier versions do not tell.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_experiment: bool,
+    /// How long each target is left alone after its load in the first block, in nanoseconds: what it does then may be work that it put
+    /// off. 0 in plans of earlier versions: not at all.
+    #[serde(default, skip_serializing_if = "none")]
+    pub rest_ns: u64,
     /// The revisions that the targets are made of; none where they are commands alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub revisions: Vec<ComparedRevision>,
+}
+
+fn none(rest_ns: &u64) -> bool {
+    *rest_ns == 0
 }
 
 /// A revision that a target is made of.

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{AfterLoad, LiveHeap, NoProfile};
+use crate::{AfterLoad, LiveHeap, NoProfile, Rest};
 
 /// One look at the target's process tree and the host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -222,6 +222,9 @@ pub struct Observation {
     /// What its runtime told of itself; null where it told nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<RuntimeUse>,
+    /// What it did once it was asked nothing more; only of the first block of a comparison.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<Rest>,
     /// What it had once the load was over; only of a soak, and of a number of requests in a diagnosis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<AfterLoad>,

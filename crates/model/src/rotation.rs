@@ -119,6 +119,15 @@ pub struct Prelude {
     pub closed_by_reply: u64,
 }
 
+/// What a target did while nobody asked it anything, after the last of its load.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rest {
+    /// How long that was watched, in seconds.
+    pub length_s: f64,
+    /// The target's CPU seconds meanwhile.
+    pub cpu_s: f64,
+}
+
 kinds! {
     /// What keeps a target's load from being cut into slices.
     Unsliced {

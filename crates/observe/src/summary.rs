@@ -122,6 +122,7 @@ impl Summary {
             heap: None,
             jvm: false,
             census: None,
+            rest: None,
             profile: None,
             no_profile: None,
             host: self.host_use(host_cpus),

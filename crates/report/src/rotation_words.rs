@@ -63,14 +63,18 @@ pub(crate) fn margin(analysis: &CompareAnalysis) -> Option<String> {
 }
 
 /// What launches alone do not show, where some were.
-pub(crate) fn unseen_alone(named: &[(String, &CellAnalysis)]) -> Option<String> {
+pub(crate) fn unseen_alone(named: &[(String, &CellAnalysis)], rest_s: Option<f64>) -> Option<String> {
     let is_closed = |cell: &CellAnalysis| cell.load.as_ref().is_some_and(|load| load.rate_per_s.is_none());
     let is_alone = |cell: &CellAnalysis| {
         cell.trials > 0 && is_closed(cell) && !matches!(cell.rotation, Some(Rotated::Together { .. }))
     };
     named.iter().any(|(_, cell)| is_alone(cell)).then(|| {
-        "Work that a server puts off until its load pauses is in no figure of launches that were alone, whose load never pauses."
-            .to_owned()
+        // Lengths are a little more than what was asked for.
+        let until = match rest_s {
+            Some(rest_s) => format!("nobody has asked for anything for over {:.1} s", (rest_s * 10.0).floor() / 10.0),
+            None => "its load pauses".to_owned(),
+        };
+        format!("Work that a server puts off until {until} is in no figure of launches that were alone, whose load never pauses.")
     })
 }
 

@@ -18,10 +18,13 @@ const DEFERS: Planted = Planted {
     sessions: 3,
 };
 
-pub(crate) const TRAPS: [Planted; 5] = [
+pub(crate) const TRAPS: [Planted; 7] = [
     DEFERS,
     // Here it cannot.
     Planted { name: "defers-too-much-work", load: &[], ..DEFERS },
+    // Here it is done once the load is over, and never within it.
+    Planted { name: "defers-work-for-long", new: "WORK=10000 IDLE_FOR=1500ms deferred", load: &[], ..DEFERS },
+    Planted { name: "defers-work-alone", load: &["--no-rotation"], ..DEFERS },
     Planted { name: "computes-while-idle", new: "WORK=10000 restless", load: &[], ..DEFERS },
     // Under a closed load it is refused.
     Planted { name: "slow-after-idling", new: "WORK=10000 slow-after-idle", load: &[], ..DEFERS },

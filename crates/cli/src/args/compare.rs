@@ -109,6 +109,10 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub(crate) no_rotation: bool,
 
+    /// How long each server is watched in the first block once its load is over, for work that it put off until then [default: 2.5s]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) rest: Option<u64>,
+
     /// Ratios within this margin of 1 are the same [default: 1%; 5% where launches are alone, or were recorded]
     #[arg(long, value_name = "SHARE", value_parser = margin)]
     pub(crate) margin: Option<f64>,

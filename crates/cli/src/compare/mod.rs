@@ -40,6 +40,8 @@ const NAME: &str = "compare";
 /// How precisely the primary metric's ratio is to be known before a comparison may end: by slices, and by launches alone.
 const PRECISION_ROTATING: f64 = 0.01;
 const PRECISION: f64 = 0.02;
+/// How long each of the two is watched after its first load. A choice: as long as a comparison of 90 seconds has time for.
+const REST_NS: u64 = 2_500_000_000;
 
 /// `bourdon compare`.
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
@@ -352,7 +354,9 @@ fn conduct(shown: ShownArgs, begun: PreparedRun, stop: &AtomicBool, progress: Ru
 /// What was asked of two targets, for the record.
 fn asked(args: &CompareArgs, old: String, new: String, revisions: Vec<ComparedRevision>) -> ComparePlan {
     let (gates, primary) = (gates(args).to_vec(), Some(args.primary()));
-    ComparePlan { old, new, primary, gates, allow_undecided: args.allow_undecided, of_experiment: false, revisions }
+    let (allow_undecided, of_experiment) = (args.allow_undecided, false);
+    let rest_ns = args.rest.unwrap_or(REST_NS);
+    ComparePlan { old, new, primary, gates, allow_undecided, of_experiment, rest_ns, revisions }
 }
 
 fn gates(args: &CompareArgs) -> &[Gate] {

@@ -50,7 +50,7 @@ pub(super) fn refuse_strangers(args: &CompareArgs, form: Form) -> Result<(), Fai
 }
 
 /// Each option that not every form has: whether it was given, and where it belongs.
-fn given(args: &CompareArgs) -> [(&'static str, bool, &'static [Form]); 26] {
+fn given(args: &CompareArgs) -> [(&'static str, bool, &'static [Form]); 27] {
     const LAUNCHED: &[Form] = &[Commands, Experiment];
     let generator = args.generator.asked();
     [
@@ -76,6 +76,7 @@ fn given(args: &CompareArgs) -> [(&'static str, bool, &'static [Form]); 26] {
         ("--seed", args.seed.is_some(), LAUNCHED),
         ("--primary", args.primary.is_some(), LAUNCHED),
         ("--no-rotation", args.no_rotation, LAUNCHED),
+        ("--rest", args.rest.is_some(), LAUNCHED),
         ("-t (--threads)", generator.threads.is_some(), LAUNCHED),
         ("--spin", generator.spin.is_some(), LAUNCHED),
         ("--runs", args.runs.is_some(), LAUNCHED),

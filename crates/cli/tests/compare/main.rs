@@ -15,10 +15,11 @@ use run_support::{Json, Lab, Record, Started};
 
 /// Long enough for every block to have replies, short enough for a test, and as many blocks as give two revisions a verdict
 /// on a busy machine, too. Slices would be too short for it.
-const SHORT: [&str; 9] = ["--no-rotation", "--duration", "150ms", "--warm-up", "50ms", "--blocks", "7", "-c", "4"];
+const SHORT: [&str; 11] =
+    ["--no-rotation", "--duration", "150ms", "--warm-up", "50ms", "--blocks", "7", "-c", "4", "--rest", "0s"];
 
 /// The same of a load that goes round: a slice of the slow branch has replies enough.
-const ROTATING: [&str; 6] = ["--duration", "250ms", "--warm-up", "50ms", "-c", "16"];
+const ROTATING: [&str; 8] = ["--duration", "250ms", "--warm-up", "50ms", "-c", "16", "--rest", "0s"];
 
 /// Runs git in a lab's repository.
 fn git(folder: &Path, arguments: &[&str]) {

@@ -11,7 +11,8 @@ fn beside(habit: &str, load: &[&str]) -> (Lab, Json) {
     let lab = Lab::new();
     let runs = ["--run", "env WORK=1000 $BOURDON specimen clean", "--run", habit, "--path", "/rest/hello"];
     let rotating = ["--ready", "/ping", "--warm-up", "50ms", "--format", "json"];
-    let document = lab.bourdon(&[&["compare"], &runs[..], &rotating, load].concat()).answers().json();
+    let rest = if load.contains(&"--rest") { &[][..] } else { &["--rest", "0s"] };
+    let document = lab.bourdon(&[&["compare"], &runs[..], &rotating, rest, load].concat()).answers().json();
     lab.nothing_is_left();
     (lab, document)
 }
@@ -66,4 +67,20 @@ fn who_is_slow_after_it_idled_is_launched_alone() {
     // A busy machine may stop it for as long as the end of a slice waits.
     let either = BTreeSet::from(["slow-after-idling", "slow-drain"]);
     assert!(alone && !reasons.is_empty() && reasons.is_subset(&either), "{reasons:?}: {document:#}");
+}
+
+#[test]
+fn what_is_put_off_for_longer_than_the_others_slices_last_is_seen_after_the_load() {
+    let habit = "env WORK=20000 IDLE_FOR=1s $BOURDON specimen deferred";
+    let rate = ["-c", "4", "--rate", "1000", "--duration", "500ms", "--blocks", "1", "--rest", "2s"];
+    for alone in [&[][..], &["--no-rotation"]] {
+        let (lab, document) = beside(habit, &[&rate[..], alone].concat());
+        assert!(document["rest_s"].as_f64() >= Some(2.0), "{document:#}");
+        let record = RunFolder::read(lab.record().path()).unwrap();
+        let watched = record.trials.iter().filter_map(|trial| Some((trial, trial.observation.as_ref()?.rest?)));
+        let rests: Vec<(&str, model::Rest)> = watched.map(|(trial, rest)| (trial.levels.target(), rest)).collect();
+        let used = |target: &'static str| rests.iter().filter(move |(of, _)| *of == target).map(|(_, rest)| rest.cpu_s);
+        let (clean_s, deferred_s) = (used("old").fold(0.0, f64::max), used("new").fold(f64::MAX, f64::min));
+        assert!(deferred_s > 5.0 * clean_s && deferred_s < 2.0, "{alone:?}: {rests:?}");
+    }
 }

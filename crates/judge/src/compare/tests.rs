@@ -100,6 +100,7 @@ fn one_server_on_both_sides_is_told_by_its_files_and_commands() {
         gates: Vec::new(),
         allow_undecided: false,
         of_experiment: false,
+        rest_ns: 0,
         revisions,
     });
     let of = |change: &dyn Fn(&mut Draft)| {

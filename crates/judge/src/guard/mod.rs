@@ -142,7 +142,7 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         }
         Doubt::Pauses => {
             let together = records.together(cell);
-            launch.rounds.is_none() && (together.stalls_at_pauses || together.put_off > 0.0)
+            together.put_off(launch).share > 0.0 || launch.rounds.is_none() && together.stalls_at_pauses
         }
         Doubt::BetweenLooks => metric == Metric::PeakMemory,
         Doubt::Unwaited => metric == Metric::CpuPerRequest && launch.lacks_cpu(),
@@ -199,7 +199,10 @@ impl<'a> Guarded<'a> {
 
     /// Whether it did not do what was asked, or may have put it off: what it did may be quick and cheap.
     fn does_less(&self) -> bool {
-        let stalls = || self.has(Doubt::Pauses) && self.records.together(self.cell).stalls_at_pauses;
+        let stalls = || {
+            let is_alone = self.launch.rounds.is_none();
+            is_alone && self.has(Doubt::Pauses) && self.records.together(self.cell).stalls_at_pauses
+        };
         [Doubt::Failing, Doubt::Wrong, Doubt::Silent].iter().any(|doubt| self.has(*doubt)) || stalls()
     }
 
@@ -236,7 +239,7 @@ impl<'a> Guarded<'a> {
     fn without_others(&self, metric: Metric, value: f64) -> Range {
         let (of, is_closed) = ((metric, value), self.asked.is_closed());
         let spill = self.has(Doubt::Spill).then(|| spill::range(self.launch, of, is_closed));
-        let put_off = || spill::alone(metric, is_closed, self.records.together(self.cell).put_off);
+        let put_off = || spill::with_all_done(metric, is_closed, self.records.together(self.cell).put_off(self.launch));
         let pauses = self.has(Doubt::Pauses).then(put_off);
         let apart = || waking_apart(self.records, self.cell, self.launch);
         let waking = self.has(Doubt::Waking).then(|| spill::waking(self.launch, of, is_closed, apart()));

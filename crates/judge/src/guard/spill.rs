@@ -9,6 +9,7 @@ use crate::slices;
 use crate::thresholds::{
     NEVER_DONE, SPILL, TOUCHED_PART, WAITING_OPEN, WAITING_RATIO, WAITING_RATIO_OPEN, WAKING, WAKING_APART,
 };
+use crate::together::PutOff;
 
 /// What a figure of a launch of which less is better could be without what targets used of a CPU in slices of others, as a share of
 /// what was seen: without its neighbours in its own slices, and with what it did itself in theirs done in its own.
@@ -60,16 +61,21 @@ pub(crate) fn put_off(launch: &Launch, (metric, value): (Metric, f64), is_closed
     }
 }
 
-/// What a figure of a launch alone of which less is better could be, as a share of what was seen, had the target done there what it did
-/// in slices of others before it was launched alone: so much, for each second of CPU that it used in its own. When it would do so nobody
-/// knows, and a single hold-up makes a tail.
-pub(super) fn alone(metric: Metric, is_closed: bool, put_off: f64) -> Range {
+/// What a figure of which less is better could be, as a share of what was seen, had the target done under load what it did once nobody
+/// asked it. When it would do so nobody knows, and a single hold-up makes a tail.
+pub(super) fn with_all_done(metric: Metric, is_closed: bool, put_off: PutOff) -> Range {
     let high = match metric {
-        Metric::CpuPerRequest => 1.0 + put_off,
+        Metric::CpuPerRequest => 1.0 + put_off.share,
         Metric::GcPause => 1.0,
         metric if !suffers(metric) => 1.0,
-        metric if is_tail(metric, is_closed) && put_off > 0.0 => f64::INFINITY,
-        _ => 1.0 + put_off,
+        metric if is_tail(metric, is_closed) => {
+            if put_off.of_time > TOUCHED_PART * marks::share_above(metric) {
+                f64::INFINITY
+            } else {
+                1.0
+            }
+        }
+        _ => 1.0 + put_off.share,
     };
     Range { low: 1.0, high }
 }

@@ -122,6 +122,7 @@ fn what_has_no_right_reply_ends_with_its_first_block_unless_another_target_has_s
         gates: Vec::new(),
         allow_undecided: false,
         of_experiment: false,
+        rest_ns: 0,
         revisions: Vec::new(),
     };
     let compared = plan.with(|draft| draft.comparison = Some(both)).unwrap();
@@ -150,6 +151,7 @@ fn what_died_in_two_launches_of_two_is_not_launched_again_unless_another_target_
         gates: Vec::new(),
         allow_undecided: false,
         of_experiment: false,
+        rest_ns: 0,
         revisions: Vec::new(),
     };
     let compared = session.plan().with(|draft| draft.comparison = Some(both)).unwrap();

@@ -5,10 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use engine::{LoadOutput, MonotonicClock};
-use model::{CellPlan, EndedWhen, Plan, RuntimeSample, Sample, Slice, TrialFailure, TrialSpec, TrialStage};
+use model::{
+    CellPlan, EndedWhen, Observation, Plan, Rest, RuntimeSample, Sample, Slice, TrialFailure, TrialSpec, TrialStage,
+};
 use observe::{ProcSource, Sampler, SeenSlice, SliceSummary, host_use};
 
 use crate::launch::Running;
+use crate::rest;
 use crate::scrape::{ask_once, told_at};
 use crate::trial::{TrialOutput, cell_of, cpus_allowed, died, host_cpus};
 
@@ -34,6 +37,8 @@ pub(super) struct Member<'a> {
     /// The look from which on it idles: behind what its runtime told of its last slice.
     idles_from: Option<Sample>,
     looks: SliceSummary,
+    /// What it did after the last turn, where that was watched.
+    rest: Option<Rest>,
 }
 
 /// How closely a target is looked at.
@@ -65,6 +70,7 @@ impl<'a> Member<'a> {
             seen: Vec::new(),
             idles_from: None,
             looks: SliceSummary::default(),
+            rest: None,
         }
     }
 
@@ -141,6 +147,13 @@ impl<'a> Member<'a> {
         }
     }
 
+    /// Begins or ends to watch it while nobody asks it anything.
+    pub(super) fn look_at_rest(&mut self, since: Option<&Sample>) -> Option<Sample> {
+        let now = self.sampler.as_mut().filter(|_| self.gone.is_none())?.sample();
+        self.rest = since.map(|since| rest::between(since, &now));
+        Some(now)
+    }
+
     /// Sees whether it is up for the last time, and asks it to end.
     pub(super) fn ask_to_stop(&mut self) {
         self.is_up(false);
@@ -156,7 +169,8 @@ impl<'a> Member<'a> {
             if !self.seen.is_empty() {
                 let counted = self.slices.iter().zip(&self.seen).filter(|(slice, _)| slice.round > 0);
                 counted.for_each(|(_, seen)| self.looks.add_slice(seen));
-                record.observation = Some(self.looks.end(cpus_allowed(plan, self.cell), host_cpus()));
+                let seen = self.looks.end(cpus_allowed(plan, self.cell), host_cpus());
+                record.observation = Some(Observation { rest: self.rest, ..seen });
             }
             record.slices = self.slices;
         }

@@ -6,6 +6,7 @@ mod round;
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use engine::{LoadError, Passed, RunOptions, Sliced};
 use jiff::Timestamp;
@@ -19,6 +20,7 @@ use crate::error::LabError;
 use crate::hint;
 use crate::launch::Unlaunched;
 use crate::printed::tail;
+use crate::rest;
 use crate::trial::{LaunchEvent, TrialOutput, TrialTools, cell_of, given_up, launch, load_spec};
 
 /// One launch of those that are to live together.
@@ -131,7 +133,8 @@ fn rotate(
     let load = |member: &Member<'_>| load_spec(plan, &member.spec, &*member.running, lead_in_ns);
     let loads: Vec<LoadSpec> = members.iter().map(load).collect();
     let options = RunOptions { histograms: true, ..RunOptions::default() };
-    let round = RefCell::new(Round::new(members, turns, tell));
+    let rest = members.first().map_or(Duration::ZERO, |member| rest::length(plan, &member.spec));
+    let round = RefCell::new(Round::new(members, turns, (rest, stop), tell));
     let (mut next, mut progress) = (
         |sliced: Option<Sliced>| round.borrow_mut().edge(sliced.as_ref()),
         |passed: &Passed| round.borrow_mut().passed(passed),

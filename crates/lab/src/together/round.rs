@@ -1,10 +1,14 @@
 //! The turns, and what is done at the edges between them, when nothing is in flight.
 
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
 use engine::{Passed, Sliced};
 use model::{ConnectionCounts, LoadSecond, Prelude, RuntimeSample, Sample, Turn};
 use observe::SeenSlice;
 
 use super::member::{Look, Member, cpu_s};
+use crate::rest;
 use crate::trial::LaunchEvent;
 
 type Tell<'t> = &'t mut dyn FnMut(LaunchEvent<'_>);
@@ -20,6 +24,10 @@ pub(super) struct Round<'a, 't> {
     begin_ns: Option<u64>,
     /// Looks from before that is known.
     untold: Vec<(usize, Sample)>,
+    /// How long all are left alone after the last turn, and what cuts that short.
+    rest: (Duration, &'t AtomicBool),
+    /// Whether it was.
+    is_cut: bool,
     tell: Tell<'t>,
 }
 
@@ -47,7 +55,12 @@ enum Stage {
 }
 
 impl<'a, 't> Round<'a, 't> {
-    pub(super) fn new(members: Vec<Member<'a>>, turns: &[Turn], tell: Tell<'t>) -> Self {
+    pub(super) fn new(
+        members: Vec<Member<'a>>,
+        turns: &[Turn],
+        rest: (Duration, &'t AtomicBool),
+        tell: Tell<'t>,
+    ) -> Self {
         let mut position = 0;
         let mut placed: Vec<(Turn, u32)> = Vec::new();
         for turn in turns {
@@ -56,7 +69,7 @@ impl<'a, 't> Round<'a, 't> {
             placed.push((*turn, position));
         }
         placed.reverse();
-        Self { members, turns: placed, taken: None, begin_ns: None, untold: Vec::new(), tell }
+        Self { members, turns: placed, taken: None, begin_ns: None, untold: Vec::new(), rest, is_cut: false, tell }
     }
 
     /// At an edge: what the slice before it brought is kept, and the next turn is begun; none when there is no more, or nobody
@@ -160,6 +173,16 @@ impl<'a, 't> Round<'a, 't> {
         }
         let last: Vec<Option<Sample>> = self.members.iter_mut().map(|member| member.look(Look::Full)).collect();
         self.tell_looks(&last);
+        let (length, stop) = self.rest;
+        if !length.is_zero() {
+            let begin: Vec<Option<Sample>> = self.members.iter_mut().map(|member| member.look_at_rest(None)).collect();
+            self.is_cut = !rest::leave_alone(length, stop);
+            if !self.is_cut {
+                self.members.iter_mut().zip(&begin).for_each(|(member, begin)| {
+                    member.look_at_rest(begin.as_ref());
+                });
+            }
+        }
     }
 
     /// A second of the load under way has passed. It is told in its trial's own time, in which the measured parts of its slices
@@ -182,9 +205,10 @@ impl<'a, 't> Round<'a, 't> {
         (self.tell)(LaunchEvent::Second(self.members[taken.member].spec, &second));
     }
 
-    /// The members, whether all turns were taken that somebody could take, and who is told.
+    /// The members, whether all turns were taken that somebody could take, with the rest after them, and who is told.
     pub(super) fn end(self) -> (Vec<Member<'a>>, bool, Tell<'t>) {
-        (self.members, self.turns.is_empty() && self.taken.is_none(), self.tell)
+        let is_over = self.turns.is_empty() && self.taken.is_none() && !self.is_cut;
+        (self.members, is_over, self.tell)
     }
 }
 

@@ -56,6 +56,7 @@ fn a_target_that_once_started_ends_a_comparison_alone() {
             gates: vec![],
             allow_undecided: false,
             of_experiment: false,
+            rest_ns: 0,
             revisions: vec![],
         };
         let plan = Draft { comparison: compared.then_some(both), ..draft(3) }.resolve().unwrap();
@@ -78,6 +79,7 @@ fn a_target_that_started_again_is_launched_in_the_blocks_that_lack_it() {
             gates: vec![],
             allow_undecided: false,
             of_experiment: false,
+            rest_ns: 0,
             revisions: vec![],
         };
         let plan = Draft { comparison: compared.then_some(both), ..draft(3) }.resolve().unwrap();

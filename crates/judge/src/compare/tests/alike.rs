@@ -33,6 +33,7 @@ pub(super) fn judged(gates: &str, mut draft: Draft, trials: &[TrialRecord], are_
         gates: Vec::new(),
         allow_undecided: false,
         of_experiment: false,
+        rest_ns: 0,
         revisions,
     });
     of_draft(gates, draft, trials)

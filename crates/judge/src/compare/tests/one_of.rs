@@ -15,6 +15,7 @@ fn both_ways(slower: f64) -> [CompareRow; 2] {
             gates: Vec::new(),
             allow_undecided: false,
             of_experiment: false,
+            rest_ns: 0,
             revisions: Vec::new(),
         });
         let plan = draft.resolve().unwrap();

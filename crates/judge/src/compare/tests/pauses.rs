@@ -1,6 +1,6 @@
 //! A server that cannot go round, and does between slices what a load that never pauses may never let it do.
 
-use model::{Awaited, Measurement, Rotation, Slice};
+use model::{Awaited, Measurement, Rest, Rotation, Slice};
 
 use super::*;
 use crate::testing::cut;
@@ -117,4 +117,58 @@ fn who_stopped_in_slices_may_have_ended_too_soon_to_stop_alone() {
         compared(10_000.0, hangs, |_| ()).gates[0].verdict
     };
     assert_eq!(in_round(&[2, 5]), GateVerdict::Undecided);
+}
+
+/// What is said of a new server that serves so much a second, the old one 1,000, where both did so much once nobody asked them: CPU
+/// seconds in a rest of 2.5 s, for each second that they used under load.
+fn rested(new: f64, share: f64, rounds: Option<u32>) -> CompareAnalysis {
+    let session = session(new, 1_000.0, 0.005);
+    let both = ComparePlan { old: "old".to_owned(), new: "new".to_owned(), ..ComparePlan::default() };
+    let plan = session.plan().with(|draft| (draft.rotation, draft.comparison) = (rounds.map(|_| ROTATION), Some(both)));
+    let plan = plan.unwrap();
+    let mut trials = session.records();
+    for trial in &mut trials {
+        rounds.into_iter().for_each(|rounds| cut(trial, rounds));
+        let seen = trial.observation.as_mut().unwrap();
+        let cpu_s = share * seen.cpu_s();
+        seen.rest = (trial.block == 1).then_some(Rest { length_s: 2.5, cpu_s });
+    }
+    let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+    compare_targets(run, "old", "new", &[])
+}
+
+#[test]
+fn who_works_once_its_load_is_over_is_as_much_worse_at_most() {
+    for rounds in [None, Some(12)] {
+        let throughput = |new: f64, share: f64| {
+            let found = rested(new, share, rounds);
+            let found = row(&found, Metric::Throughput);
+            (found.verdict, found.withheld)
+        };
+        assert_eq!(throughput(1_500.0, 0.0), (Faster, None), "{rounds:?}");
+        assert_eq!(throughput(1_500.0, 0.2), (Faster, None), "{rounds:?}");
+        assert_eq!(throughput(1_500.0, 0.6), (Inconclusive, Some(Withheld::Pauses)), "{rounds:?}");
+        assert_eq!(throughput(500.0, 0.6), (Slower, None), "{rounds:?}");
+        assert_eq!(throughput(10_000.0, 3.0), (Inconclusive, Some(Withheld::Pauses)), "it was not done: {rounds:?}");
+        let cpu = |share: f64| {
+            let found = rested(1_500.0, share, rounds);
+            let found = row(&found, Metric::CpuPerRequest);
+            (found.verdict, found.withheld)
+        };
+        assert_eq!(cpu(0.2), (Faster, None), "{rounds:?}");
+        assert_eq!(cpu(0.6), (Inconclusive, Some(Withheld::Pauses)), "{rounds:?}");
+    }
+    assert_eq!(rested(1_500.0, 0.6, None).rest_s, Some(2.5));
+}
+
+#[test]
+fn what_little_is_done_afterwards_holds_up_no_tail() {
+    let p99 = |share: f64| {
+        let found = rested(1_500.0, share, Some(12));
+        let found = row(&found, Metric::P99);
+        (found.verdict, found.withheld)
+    };
+    let (before, slight, much) = (p99(0.0), p99(0.001), p99(0.2));
+    assert_eq!((before, slight), ((Faster, None), (Faster, None)));
+    assert_eq!(much, (Inconclusive, Some(Withheld::Pauses)));
 }

@@ -244,6 +244,7 @@ fn of_two_that_are_compared_what_waking_takes_only_one_is_in_doubt() {
             gates: Vec::new(),
             allow_undecided: false,
             of_experiment: false,
+            rest_ns: 0,
             revisions: Vec::new(),
         });
     };
