@@ -268,14 +268,14 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
     }
 }
 
-/// For how long both targets were watched after a load; none where one was not.
+/// For how long the targets were watched after a load under each of the conditions; none where one was not.
 fn rest_s(run: Run<'_>) -> Option<f64> {
-    let asked = run.plan.comparison.as_ref()?;
-    let longest = |target: &str| {
-        let of_it = run.trials.iter().filter(|trial| trial.levels.target() == target);
-        of_it.filter_map(|trial| Some(trial.observation.as_ref()?.rest?.length_s)).reduce(f64::max)
+    let of_cell = |cell: usize| {
+        let of_it = run.trials.iter().filter(|trial| trial.cell == cell);
+        of_it.filter_map(|trial| Some(trial.observation.as_ref()?.rest.as_ref()?.length_s())).reduce(f64::max)
     };
-    Some(longest(&asked.old)?.min(longest(&asked.new)?))
+    let all: Option<Vec<f64>> = (0..run.plan.cells.len()).map(of_cell).collect();
+    all?.into_iter().reduce(f64::min)
 }
 
 /// The rows, and what Holm makes of them: of the primary metric alone, and of all others together. Without a primary one all

@@ -37,6 +37,7 @@ mod needed;
 mod others;
 mod pair;
 mod planner;
+mod put_off;
 mod rates;
 mod records;
 mod remarks;

@@ -1,15 +1,16 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use model::{Code, Failing, Measurement, ObservedSecond, Plan, Slice, sum};
+use model::{Code, Failing, Measurement, ObservedSecond, Plan, sum};
 
 use crate::asked::Asked;
 use crate::failing::{failing, hung_in_flight, wrong_replies};
 use crate::hung::hung;
 use crate::launch::Launch;
 use crate::limit::nothing_completed;
+use crate::put_off::PutOff;
 use crate::statistics::{Interval, geometric_interval, mean};
-use crate::thresholds::{CONFIDENCE, NEVER_DONE, SLICE_DRAIN_S, SLICES_TOLD, SPILL, THROUGHPUT_CHANGE};
+use crate::thresholds::{CONFIDENCE, SLICE_DRAIN_S, SLICES_TOLD, THROUGHPUT_CHANGE};
 use crate::{slices, steps};
 
 /// What the launches of a cell say together that is in doubt of each of them.
@@ -47,39 +48,10 @@ impl Joint {
             gain_of_cpu: gain_of_cpu(&valid),
             failing: fared(&asked, (used, everywhere), plan.allow_failures, is_compared),
             stalls_at_pauses: stalls_at_pauses(&valid, everywhere),
-            in_slices: in_slices(everywhere),
-            at_rest: at_rest(everywhere),
+            in_slices: PutOff::in_slices(everywhere),
+            at_rest: PutOff::at_rest(everywhere),
             shares: RefCell::default(),
         }
-    }
-}
-
-/// Work that a target may have put off until nobody asked it anything.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PutOff {
-    /// Its CPU seconds, for each that the target used under load; 0 where it is next to nothing, infinity where nobody knows how much
-    /// was left.
-    pub(crate) share: f64,
-    /// The same for each second under load: for what share of that time it could have held requests up.
-    pub(crate) of_time: f64,
-}
-
-impl PutOff {
-    const NOTHING: PutOff = PutOff { share: 0.0, of_time: 0.0 };
-
-    /// What used so much in so many seconds of nothing to do, after it had used `own_s` in `loaded_s`. Who was busy for much of that time
-    /// may have had more to do.
-    fn seen((used_s, idle_s): (f64, f64), (own_s, loaded_s): (f64, f64)) -> Self {
-        match used_s {
-            _ if used_s <= SPILL * idle_s => PutOff::NOTHING,
-            _ if used_s > NEVER_DONE * idle_s => PutOff { share: f64::INFINITY, of_time: f64::INFINITY },
-            _ if own_s <= 0.0 || loaded_s <= 0.0 => PutOff::NOTHING,
-            _ => PutOff { share: used_s / own_s, of_time: used_s / loaded_s },
-        }
-    }
-
-    fn or(self, other: PutOff) -> Self {
-        PutOff { share: self.share.max(other.share), of_time: self.of_time.max(other.of_time) }
     }
 }
 
@@ -105,41 +77,6 @@ fn stalls_at_pauses(valid: &[&Launch], everywhere: &[&Launch]) -> bool {
     let is_slow = |second: &model::Interval| second.p99_us.is_none_or(|us| us > SLICE_DRAIN_S * 1e6);
     let (slow_alone, all_alone) = seconds.map(is_slow).fold((0, 0), count);
     2 * slow > all && all >= SLICES_TOLD && 2 * slow_alone < all_alone
-}
-
-/// What a target that cannot go round used of a CPU in slices of others. By the quiet slices or by all, whichever show more, for its CPU
-/// time is by its own clocks.
-fn in_slices(everywhere: &[&Launch]) -> PutOff {
-    let quiet = everywhere.iter().flat_map(|launch| slices::quiet(launch.measured(), launch.record));
-    let all = everywhere.iter().flat_map(|launch| slices::measured(&launch.record.slices));
-    in_these(&quiet.collect::<Vec<_>>()).or(in_these(&all.collect::<Vec<_>>()))
-}
-
-fn in_these(slices: &[&Slice]) -> PutOff {
-    let sum = |of: fn(&Slice) -> f64| slices.iter().map(|slice| of(slice)).sum::<f64>();
-    let own_s = sum(|slice| slice.cpu_s);
-    let seen = PutOff::seen((sum(|slice| slice.idle_cpu_s), sum(|slice| slice.idle_s)), (own_s, 1.0));
-    match seen.share {
-        _ if own_s <= 0.0 => PutOff::NOTHING,
-        share if share > 0.0 && share.is_finite() => {
-            // When it would do that alone nobody knows.
-            PutOff { share: sum(Slice::put_off_s) / own_s, of_time: f64::INFINITY }
-        }
-        _ => seen,
-    }
-}
-
-/// What it used once its load was over.
-fn at_rest(everywhere: &[&Launch]) -> PutOff {
-    let seen = everywhere.iter().filter_map(|launch| {
-        let (seen, load) = (launch.record.observation.as_ref()?, launch.measured()?);
-        let rest = seen.rest?;
-        // Of slices both are over their whole length.
-        let length_s: f64 = slices::measured(&launch.record.slices).map(|slice| slice.length_s).sum();
-        let loaded_s = if launch.record.slices.is_empty() { load.window_s } else { length_s };
-        Some(PutOff::seen((rest.cpu_s, rest.length_s), (seen.cpu_s(), loaded_s)))
-    });
-    seen.fold(PutOff::NOTHING, PutOff::or)
 }
 
 /// By how much the servers were slower in the first half of their windows than in the second, where that is more than

@@ -5,44 +5,63 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use engine::MonotonicClock;
-use model::{Clock, Plan, Rest, Sample, TrialSpec};
+use model::{Clock, Plan, Rest, RestStep, Sample};
 use observe::{ProcSource, Sampler};
 
 use crate::deadline::look_until;
 use crate::launch::Running;
 
-/// How often it is seen meanwhile whether it is to end.
+/// How often a target is looked at meanwhile.
 const STEP: Duration = Duration::from_millis(50);
 
-/// How long the target of a trial is left alone after it: in the first block, for so does one target as the other, and in each the same.
-pub(crate) fn length(plan: &Plan, spec: &TrialSpec) -> Duration {
-    let asked = plan.comparison.as_ref().filter(|_| spec.block == 1);
+/// Looks at most, however long it is.
+const MOST_LOOKS: u32 = 100;
+
+/// How long the targets of a block are left alone after their loads: in the first one, for each does in all of them the same.
+pub(crate) fn length(plan: &Plan, block: u32) -> Duration {
+    let asked = plan.comparison.as_ref().filter(|_| block == 1);
     asked.map_or(Duration::ZERO, |asked| Duration::from_nanos(asked.rest_ns))
 }
 
-/// Leaves all targets alone for so long; false where that was cut short.
-pub(crate) fn leave_alone(length: Duration, stop: &AtomicBool) -> bool {
+/// Leaves all targets alone for so long, and has them looked at now and then; false where that was cut short.
+pub(crate) fn leave_alone(length: Duration, stop: &AtomicBool, mut look: impl FnMut()) -> bool {
     let end_ns = MonotonicClock.now_ns() + length.as_nanos() as u64;
-    let is_over = || (MonotonicClock.now_ns() >= end_ns).then_some(());
-    look_until(STEP, is_over, || !stop.load(Ordering::Relaxed)).is_some()
+    let mut is_over = || {
+        look();
+        (MonotonicClock.now_ns() >= end_ns).then_some(())
+    };
+    look_until(STEP.max(length / MOST_LOOKS), &mut is_over, || !stop.load(Ordering::Relaxed)).is_some()
 }
 
-/// What was used between two looks at one.
-pub(crate) fn between(begin: &Sample, end: &Sample) -> Rest {
-    let cpu_s = |sample: &Sample| sample.cpu_user_s + sample.cpu_system_s;
-    Rest {
-        length_s: end.at_ns.saturating_sub(begin.at_ns) as f64 / 1e9,
-        // What ended and was waited for is credited in whole ticks.
-        cpu_s: (cpu_s(end) - cpu_s(begin)).max(0.0),
+/// Looks at one at rest.
+#[derive(Debug, Default)]
+pub(crate) struct Looks {
+    last: Option<Sample>,
+    seen: Rest,
+}
+
+impl Looks {
+    pub(crate) fn add(&mut self, now: Sample) {
+        let cpu_s = |sample: &Sample| sample.cpu_user_s + sample.cpu_system_s;
+        if let Some(before) = self.last.replace(now) {
+            let length_s = now.at_ns.saturating_sub(before.at_ns) as f64 / 1e9;
+            // What ended and was waited for is credited in whole ticks.
+            self.seen.steps.push(RestStep { length_s, cpu_s: (cpu_s(&now) - cpu_s(&before)).max(0.0) });
+        }
+    }
+
+    /// What was seen; none of one that was never looked at twice.
+    pub(crate) fn end(self) -> Option<Rest> {
+        Some(self.seen).filter(|seen| !seen.steps.is_empty())
     }
 }
 
-/// Leaves one alone that had its launch to itself, and watches it; none of one that ends, or of which nobody sees anything.
+/// Leaves one alone that had its launch to itself, and watches it; none of one that ends, of which nobody sees anything, or where it was
+/// cut short.
 pub(crate) fn watch(running: &mut dyn Running, length: Duration, stop: &AtomicBool) -> Option<Rest> {
     let family = running.family()?;
     let mut sampler = Sampler::new(family, None, &ProcSource::default(), Arc::new(MonotonicClock));
-    let begin = sampler.sample();
-    let is_whole = leave_alone(length, stop);
-    let end = sampler.sample();
-    (is_whole && running.ended().is_none()).then(|| between(&begin, &end))
+    let mut looks = Looks::default();
+    let is_whole = leave_alone(length, stop, || looks.add(sampler.sample()));
+    looks.end().filter(|_| is_whole && running.ended().is_none())
 }

@@ -314,9 +314,10 @@ impl Rungs<'_> {
 
     /// Leaves it alone where the plan says so, and watches it; false when it was stopped meanwhile.
     fn rest(&mut self, spec: &TrialSpec, stop: &AtomicBool, made: &mut [TrialOutput]) -> bool {
-        let length = rest::length(self.plan, spec);
+        let length = rest::length(self.plan, spec.block);
         let seen = made.last_mut().and_then(|last| last.record.observation.as_mut());
-        let Some(seen) = seen.filter(|_| !length.is_zero()) else { return true };
+        // Its twin does the same.
+        let Some(seen) = seen.filter(|_| !length.is_zero() && !spec.twin) else { return true };
         seen.rest = rest::watch(&mut *self.running, length, stop);
         !stop.load(Ordering::Relaxed)
     }

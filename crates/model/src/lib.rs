@@ -143,7 +143,7 @@ pub use reason::{Code, Distrust, DistrustCause, LimitCode, Reason, Why};
 pub use remarks::{Blank, CellRemarks, RankChance, Unclassified, Unranked, Waited};
 pub use request::{HttpVersion, ReplyExpectation, Request};
 pub use rotated::{Rotated, Whole};
-pub use rotation::{Prelude, Rest, Rotation, Slice, Unsliced, UnslicedCause};
+pub use rotation::{Prelude, Rest, RestStep, Rotation, Slice, Unsliced, UnslicedCause};
 pub use schema::{UnknownSchema, check_schema};
 pub use shift::{QuantileShift, Shift};
 pub use soak::*;

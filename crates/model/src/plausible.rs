@@ -343,11 +343,12 @@ impl Observation {
         self.had_memory()?;
         share("observation.host.steal_share", self.host.steal_share)?;
         share("observation.host.others_share", self.host.others_share)?;
-        if let Some(rest) = &self.rest {
-            length("observation.rest.length_s", rest.length_s)?;
-            amount("observation.rest.cpu_s", Some(rest.cpu_s))?;
+        for (index, step) in self.rest.iter().flat_map(|rest| &rest.steps).enumerate() {
+            let field = |name: &str| format!("observation.rest.steps[{index}].{name}");
+            length(&field("length_s"), step.length_s)?;
+            amount(&field("cpu_s"), step.cpu_s)?;
             let rule = "it is more than 8,192 CPUs have in that time";
-            within("observation.rest.cpu_s", rest.cpu_s, 0.0..=(rest.length_s + READING_S) * MOST_CPUS, rule)?;
+            within(&field("cpu_s"), step.cpu_s, 0.0..=(step.length_s + READING_S) * MOST_CPUS, rule)?;
         }
         if let Some(profile) = &self.profile {
             share("observation.profile.share", profile.share)?;

@@ -119,13 +119,32 @@ pub struct Prelude {
     pub closed_by_reply: u64,
 }
 
-/// What a target did while nobody asked it anything, after the last of its load.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+/// What a target did while nobody asked it anything, after the last of its load: from look to look.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rest {
-    /// How long that was watched, in seconds.
+    /// One after the other.
+    pub steps: Vec<RestStep>,
+}
+
+/// What a target did between two looks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct RestStep {
+    /// How long that was, in seconds.
     pub length_s: f64,
-    /// The target's CPU seconds meanwhile.
+    /// The target's CPU seconds.
     pub cpu_s: f64,
+}
+
+impl Rest {
+    /// How long it was watched, in seconds.
+    pub fn length_s(&self) -> f64 {
+        self.steps.iter().map(|step| step.length_s).sum()
+    }
+
+    /// Its CPU seconds.
+    pub fn cpu_s(&self) -> f64 {
+        self.steps.iter().map(|step| step.cpu_s).sum()
+    }
 }
 
 kinds! {

@@ -62,19 +62,17 @@ pub(crate) fn margin(analysis: &CompareAnalysis) -> Option<String> {
     })
 }
 
-/// What launches alone do not show, where some were.
-pub(crate) fn unseen_alone(named: &[(String, &CellAnalysis)], rest_s: Option<f64>) -> Option<String> {
-    let is_closed = |cell: &CellAnalysis| cell.load.as_ref().is_some_and(|load| load.rate_per_s.is_none());
-    let is_alone = |cell: &CellAnalysis| {
-        cell.trials > 0 && is_closed(cell) && !matches!(cell.rotation, Some(Rotated::Together { .. }))
-    };
+/// What servers may put off that nobody sees: of launches alone all of it, unless they were watched after a load for so many seconds.
+pub(crate) fn unseen(named: &[(String, &CellAnalysis)], rest_s: Option<f64>) -> Option<String> {
+    if let Some(rest_s) = rest_s {
+        return Some(format!(
+            "Each server was watched for {rest_s:.1} s after a load, while nobody asked it anything: work that it puts off for longer is not seen."
+        ));
+    }
+    let is_alone = |cell: &CellAnalysis| cell.trials > 0 && !matches!(cell.rotation, Some(Rotated::Together { .. }));
     named.iter().any(|(_, cell)| is_alone(cell)).then(|| {
-        // Lengths are a little more than what was asked for.
-        let until = match rest_s {
-            Some(rest_s) => format!("nobody has asked for anything for over {:.1} s", (rest_s * 10.0).floor() / 10.0),
-            None => "its load pauses".to_owned(),
-        };
-        format!("Work that a server puts off until {until} is in no figure of launches that were alone, whose load never pauses.")
+        "Work that a server puts off until its load pauses is in no figure of launches that were alone, whose load never pauses."
+            .to_owned()
     })
 }
 

@@ -77,9 +77,11 @@ fn what_is_put_off_for_longer_than_the_others_slices_last_is_seen_after_the_load
         let (lab, document) = beside(habit, &[&rate[..], alone].concat());
         assert!(document["rest_s"].as_f64() >= Some(2.0), "{document:#}");
         let record = RunFolder::read(lab.record().path()).unwrap();
-        let watched = record.trials.iter().filter_map(|trial| Some((trial, trial.observation.as_ref()?.rest?)));
-        let rests: Vec<(&str, model::Rest)> = watched.map(|(trial, rest)| (trial.levels.target(), rest)).collect();
-        let used = |target: &'static str| rests.iter().filter(move |(of, _)| *of == target).map(|(_, rest)| rest.cpu_s);
+        let watched =
+            record.trials.iter().filter_map(|trial| Some((trial, trial.observation.as_ref()?.rest.as_ref()?)));
+        let rests: Vec<(&str, &model::Rest)> = watched.map(|(trial, rest)| (trial.levels.target(), rest)).collect();
+        let used =
+            |target: &'static str| rests.iter().filter(move |(of, _)| *of == target).map(|(_, rest)| rest.cpu_s());
         let (clean_s, deferred_s) = (used("old").fold(0.0, f64::max), used("new").fold(f64::MAX, f64::min));
         assert!(deferred_s > 5.0 * clean_s && deferred_s < 2.0, "{alone:?}: {rests:?}");
     }

@@ -142,7 +142,7 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         }
         Doubt::Pauses => {
             let together = records.together(cell);
-            together.put_off(launch).share > 0.0 || launch.rounds.is_none() && together.stalls_at_pauses
+            together.put_off(launch).is_any() || launch.rounds.is_none() && together.stalls_at_pauses
         }
         Doubt::BetweenLooks => metric == Metric::PeakMemory,
         Doubt::Unwaited => metric == Metric::CpuPerRequest && launch.lacks_cpu(),
@@ -239,7 +239,8 @@ impl<'a> Guarded<'a> {
     fn without_others(&self, metric: Metric, value: f64) -> Range {
         let (of, is_closed) = ((metric, value), self.asked.is_closed());
         let spill = self.has(Doubt::Spill).then(|| spill::range(self.launch, of, is_closed));
-        let put_off = || spill::with_all_done(metric, is_closed, self.records.together(self.cell).put_off(self.launch));
+        let put_off =
+            || spill::with_all_done((metric, value), is_closed, self.records.together(self.cell).put_off(self.launch));
         let pauses = self.has(Doubt::Pauses).then(put_off);
         let apart = || waking_apart(self.records, self.cell, self.launch);
         let waking = self.has(Doubt::Waking).then(|| spill::waking(self.launch, of, is_closed, apart()));

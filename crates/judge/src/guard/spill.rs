@@ -5,11 +5,11 @@ use model::{Metric, Slice};
 use super::{Range, noise};
 use crate::launch::Launch;
 use crate::marks;
+use crate::put_off::PutOff;
 use crate::slices;
 use crate::thresholds::{
     NEVER_DONE, SPILL, TOUCHED_PART, WAITING_OPEN, WAITING_RATIO, WAITING_RATIO_OPEN, WAKING, WAKING_APART,
 };
-use crate::together::PutOff;
 
 /// What a figure of a launch of which less is better could be without what targets used of a CPU in slices of others, as a share of
 /// what was seen: without its neighbours in its own slices, and with what it did itself in theirs done in its own.
@@ -61,21 +61,14 @@ pub(crate) fn put_off(launch: &Launch, (metric, value): (Metric, f64), is_closed
     }
 }
 
-/// What a figure of which less is better could be, as a share of what was seen, had the target done under load what it did once nobody
-/// asked it. When it would do so nobody knows, and a single hold-up makes a tail.
-pub(super) fn with_all_done(metric: Metric, is_closed: bool, put_off: PutOff) -> Range {
+/// What a figure of which less is better could be, as a share of what was seen, had the target done under load what it put off.
+pub(super) fn with_all_done((metric, value): (Metric, f64), is_closed: bool, put_off: PutOff) -> Range {
     let high = match metric {
-        Metric::CpuPerRequest => 1.0 + put_off.share,
+        Metric::CpuPerRequest => put_off.most_cpu(),
         Metric::GcPause => 1.0,
         metric if !suffers(metric) => 1.0,
-        metric if is_tail(metric, is_closed) => {
-            if put_off.of_time > TOUCHED_PART * marks::share_above(metric) {
-                f64::INFINITY
-            } else {
-                1.0
-            }
-        }
-        _ => 1.0 + put_off.share,
+        metric if is_tail(metric, is_closed) => put_off.most_of_tail(metric, value),
+        _ => put_off.most_time(),
     };
     Range { low: 1.0, high }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use engine::{LoadOutput, MonotonicClock};
 use model::{
-    CellPlan, EndedWhen, Observation, Plan, Rest, RuntimeSample, Sample, Slice, TrialFailure, TrialSpec, TrialStage,
+    CellPlan, EndedWhen, Observation, Plan, RuntimeSample, Sample, Slice, TrialFailure, TrialSpec, TrialStage,
 };
 use observe::{ProcSource, Sampler, SeenSlice, SliceSummary, host_use};
 
@@ -38,7 +38,9 @@ pub(super) struct Member<'a> {
     idles_from: Option<Sample>,
     looks: SliceSummary,
     /// What it did after the last turn, where that was watched.
-    rest: Option<Rest>,
+    rest: rest::Looks,
+    /// Whether its end says nothing of it any more.
+    is_over: bool,
 }
 
 /// How closely a target is looked at.
@@ -70,7 +72,8 @@ impl<'a> Member<'a> {
             seen: Vec::new(),
             idles_from: None,
             looks: SliceSummary::default(),
-            rest: None,
+            rest: rest::Looks::default(),
+            is_over: false,
         }
     }
 
@@ -147,16 +150,26 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// Begins or ends to watch it while nobody asks it anything.
-    pub(super) fn look_at_rest(&mut self, since: Option<&Sample>) -> Option<Sample> {
-        let now = self.sampler.as_mut().filter(|_| self.gone.is_none())?.sample();
-        self.rest = since.map(|since| rest::between(since, &now));
-        Some(now)
+    /// Looks at it while nobody asks it anything any more.
+    pub(super) fn look_at_rest(&mut self) {
+        if let Some(sampler) = self.sampler.as_mut().filter(|_| self.gone.is_none()) {
+            self.rest.add(sampler.sample());
+        }
+    }
+
+    /// Forgets what it did then, where it did not rest to the end: who ends by itself once it idles ended under no load.
+    pub(super) fn end_rest(&mut self, is_whole: bool) {
+        self.is_over = true;
+        if !is_whole || self.running.ended().is_some() {
+            self.rest = rest::Looks::default();
+        }
     }
 
     /// Sees whether it is up for the last time, and asks it to end.
     pub(super) fn ask_to_stop(&mut self) {
-        self.is_up(false);
+        if !self.is_over {
+            self.is_up(false);
+        }
         self.running.ask_to_stop();
     }
 
@@ -170,7 +183,7 @@ impl<'a> Member<'a> {
                 let counted = self.slices.iter().zip(&self.seen).filter(|(slice, _)| slice.round > 0);
                 counted.for_each(|(_, seen)| self.looks.add_slice(seen));
                 let seen = self.looks.end(cpus_allowed(plan, self.cell), host_cpus());
-                record.observation = Some(Observation { rest: self.rest, ..seen });
+                record.observation = Some(Observation { rest: self.rest.end(), ..seen });
             }
             record.slices = self.slices;
         }

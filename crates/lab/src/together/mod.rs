@@ -133,7 +133,7 @@ fn rotate(
     let load = |member: &Member<'_>| load_spec(plan, &member.spec, &*member.running, lead_in_ns);
     let loads: Vec<LoadSpec> = members.iter().map(load).collect();
     let options = RunOptions { histograms: true, ..RunOptions::default() };
-    let rest = members.first().map_or(Duration::ZERO, |member| rest::length(plan, &member.spec));
+    let rest = members.first().map_or(Duration::ZERO, |member| rest::length(plan, member.spec.block));
     let round = RefCell::new(Round::new(members, turns, (rest, stop), tell));
     let (mut next, mut progress) = (
         |sliced: Option<Sliced>| round.borrow_mut().edge(sliced.as_ref()),

@@ -175,13 +175,10 @@ impl<'a, 't> Round<'a, 't> {
         self.tell_looks(&last);
         let (length, stop) = self.rest;
         if !length.is_zero() {
-            let begin: Vec<Option<Sample>> = self.members.iter_mut().map(|member| member.look_at_rest(None)).collect();
-            self.is_cut = !rest::leave_alone(length, stop);
-            if !self.is_cut {
-                self.members.iter_mut().zip(&begin).for_each(|(member, begin)| {
-                    member.look_at_rest(begin.as_ref());
-                });
-            }
+            let look = || self.members.iter_mut().for_each(Member::look_at_rest);
+            let is_whole = rest::leave_alone(length, stop, look);
+            self.members.iter_mut().for_each(|member| member.end_rest(is_whole));
+            self.is_cut = !is_whole;
         }
     }
 

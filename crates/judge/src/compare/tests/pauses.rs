@@ -1,6 +1,6 @@
 //! A server that cannot go round, and does between slices what a load that never pauses may never let it do.
 
-use model::{Awaited, Measurement, Rest, Rotation, Slice};
+use model::{Awaited, Measurement, Rest, RestStep, Rotation, Slice};
 
 use super::*;
 use crate::testing::cut;
@@ -78,16 +78,17 @@ fn who_leaves_the_same_clients_waiting_alone_puts_nothing_off() {
 
 #[test]
 fn who_used_a_cpu_while_it_idled_is_as_much_worse_alone_at_most() {
-    let idling = |share: f64| move |slice: &mut Slice| slice.idle_cpu_s = share * slice.cpu_s;
+    let idling = |cpus: f64| move |slice: &mut Slice| slice.idle_cpu_s = cpus * slice.idle_s;
     let nothing = |_: &mut Measurement| ();
-    assert_eq!(throughput(150.0, idling(0.1), nothing), (Faster, None));
-    assert_eq!(throughput(150.0, idling(0.7), nothing), (Inconclusive, Some(Withheld::Pauses)));
-    assert_eq!(throughput(50.0, idling(0.7), nothing), (Slower, None));
+    assert_eq!(throughput(115.0, idling(0.02), nothing), (Faster, None));
+    assert_eq!(throughput(115.0, idling(0.2), nothing), (Inconclusive, Some(Withheld::Pauses)));
+    assert_eq!(throughput(150.0, idling(0.2), nothing), (Faster, None), "all of it takes less");
+    assert_eq!(throughput(50.0, idling(0.2), nothing), (Slower, None));
     let while_others_were_busy = |slice: &mut Slice| {
-        slice.idle_cpu_s = 0.7 * slice.cpu_s;
+        slice.idle_cpu_s = 0.2 * slice.idle_s;
         slice.others_share = 0.5;
     };
-    assert_eq!(throughput(150.0, while_others_were_busy, nothing), (Inconclusive, Some(Withheld::Pauses)));
+    assert_eq!(throughput(115.0, while_others_were_busy, nothing), (Inconclusive, Some(Withheld::Pauses)));
     let never_done = |slice: &mut Slice| slice.idle_cpu_s = 0.3 * slice.idle_s;
     assert_eq!(throughput(10_000.0, never_done, nothing), (Inconclusive, Some(Withheld::Pauses)), "it had more to do");
 }
@@ -119,9 +120,18 @@ fn who_stopped_in_slices_may_have_ended_too_soon_to_stop_alone() {
     assert_eq!(in_round(&[2, 5]), GateVerdict::Undecided);
 }
 
-/// What is said of a new server that serves so much a second, the old one 1,000, where both did so much once nobody asked them: CPU
-/// seconds in a rest of 2.5 s, for each second that they used under load.
-fn rested(new: f64, share: f64, rounds: Option<u32>) -> CompareAnalysis {
+/// Steps of 50 ms, in each of which it used such a share of a CPU.
+fn rest(shares: impl IntoIterator<Item = f64>) -> Rest {
+    Rest { steps: shares.into_iter().map(|share| RestStep { length_s: 0.05, cpu_s: 0.05 * share }).collect() }
+}
+
+/// At work from this step of 50 on, for so many.
+fn at_work(from: usize, steps: usize) -> Rest {
+    rest((0..50).map(|step| if (from..from + steps).contains(&step) { 1.0 } else { 0.0 }))
+}
+
+/// What is said of a new server that serves so much a second, the old one 1,000, where it did this once nobody asked it.
+fn rested(new: f64, after: &Rest, rounds: Option<u32>) -> CompareAnalysis {
     let session = session(new, 1_000.0, 0.005);
     let both = ComparePlan { old: "old".to_owned(), new: "new".to_owned(), ..ComparePlan::default() };
     let plan = session.plan().with(|draft| (draft.rotation, draft.comparison) = (rounds.map(|_| ROTATION), Some(both)));
@@ -129,46 +139,73 @@ fn rested(new: f64, share: f64, rounds: Option<u32>) -> CompareAnalysis {
     let mut trials = session.records();
     for trial in &mut trials {
         rounds.into_iter().for_each(|rounds| cut(trial, rounds));
-        let seen = trial.observation.as_mut().unwrap();
-        let cpu_s = share * seen.cpu_s();
-        seen.rest = (trial.block == 1).then_some(Rest { length_s: 2.5, cpu_s });
+        let own = if trial.cell == 0 { after.clone() } else { rest([0.0; 50]) };
+        trial.observation.as_mut().unwrap().rest = (trial.block == 1).then_some(own);
     }
     let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
     compare_targets(run, "old", "new", &[])
 }
 
+const TAKEN_BACK: (ComparisonVerdict, Option<Withheld>) = (Inconclusive, Some(Withheld::Pauses));
+
 #[test]
 fn who_works_once_its_load_is_over_is_as_much_worse_at_most() {
     for rounds in [None, Some(12)] {
-        let throughput = |new: f64, share: f64| {
-            let found = rested(new, share, rounds);
-            let found = row(&found, Metric::Throughput);
+        let said = |metric: Metric, new: f64, after: &Rest| {
+            let found = rested(new, after, rounds);
+            let found = row(&found, metric);
             (found.verdict, found.withheld)
         };
-        assert_eq!(throughput(1_500.0, 0.0), (Faster, None), "{rounds:?}");
-        assert_eq!(throughput(1_500.0, 0.2), (Faster, None), "{rounds:?}");
-        assert_eq!(throughput(1_500.0, 0.6), (Inconclusive, Some(Withheld::Pauses)), "{rounds:?}");
-        assert_eq!(throughput(500.0, 0.6), (Slower, None), "{rounds:?}");
-        assert_eq!(throughput(10_000.0, 3.0), (Inconclusive, Some(Withheld::Pauses)), "it was not done: {rounds:?}");
-        let cpu = |share: f64| {
-            let found = rested(1_500.0, share, rounds);
-            let found = row(&found, Metric::CpuPerRequest);
-            (found.verdict, found.withheld)
-        };
-        assert_eq!(cpu(0.2), (Faster, None), "{rounds:?}");
-        assert_eq!(cpu(0.6), (Inconclusive, Some(Withheld::Pauses)), "{rounds:?}");
+        let throughput = |new: f64, after: &Rest| said(Metric::Throughput, new, after);
+        // A window is 10 s, and its servers use 0.3 s of CPU in it.
+        assert_eq!(throughput(1_500.0, &at_work(0, 0)), (Faster, None), "{rounds:?}");
+        assert_eq!(throughput(1_055.0, &at_work(3, 12)), TAKEN_BACK, "0.6 s of 10 are 6 %: {rounds:?}");
+        assert_eq!(throughput(1_150.0, &at_work(3, 12)), (Faster, None), "{rounds:?}");
+        assert_eq!(throughput(900.0, &at_work(3, 12)), (Slower, None), "{rounds:?}");
+        assert_eq!(throughput(10_000.0, &at_work(3, 13)), TAKEN_BACK, "over a quarter of the time: {rounds:?}");
+        assert_eq!(throughput(10_000.0, &at_work(46, 4)), TAKEN_BACK, "it was not done: {rounds:?}");
+        let cpu = |new: f64, after: &Rest| said(Metric::CpuPerRequest, new, after);
+        assert_eq!(cpu(1_500.0, &at_work(3, 2)), (Faster, None), "0.1 s of 0.3 are a third: {rounds:?}");
+        assert_eq!(cpu(1_500.0, &at_work(3, 4)), TAKEN_BACK, "{rounds:?}");
+        // A ticker.
+        assert_eq!(cpu(1_500.0, &rest([0.02; 50])), (Faster, None), "{rounds:?}");
+        assert_eq!(cpu(1_500.0, &rest([0.08; 50])), TAKEN_BACK, "it may owe that: {rounds:?}");
     }
-    assert_eq!(rested(1_500.0, 0.6, None).rest_s, Some(2.5));
+    assert!((rested(1_500.0, &at_work(0, 1), None).rest_s.unwrap() - 2.5).abs() < 1e-9);
 }
 
 #[test]
-fn what_little_is_done_afterwards_holds_up_no_tail() {
-    let p99 = |share: f64| {
-        let found = rested(1_500.0, share, Some(12));
-        let found = row(&found, Metric::P99);
-        (found.verdict, found.withheld)
+fn a_tail_may_have_what_was_done_at_once_and_not_what_takes_a_moment_now_and_then() {
+    for rounds in [None, Some(12)] {
+        let p99 = |after: &Rest| {
+            let found = rested(1_500.0, after, rounds);
+            let found = row(&found, Metric::P99);
+            (found.verdict, found.withheld)
+        };
+        assert_eq!(p99(&at_work(50, 0)), (Faster, None), "{rounds:?}");
+        assert_eq!(p99(&rest([0.09; 50])), (Faster, None), "a ticker: {rounds:?}");
+        assert_eq!(p99(&at_work(3, 1)), TAKEN_BACK, "50 ms at once: {rounds:?}");
+        let as_it_closes = if rounds.is_none() { (Faster, None) } else { TAKEN_BACK };
+        assert_eq!(p99(&at_work(0, 1)), as_it_closes, "connections stay open in slices");
+    }
+}
+
+#[test]
+fn what_a_server_always_does_is_charged_to_it_once() {
+    let cpu = |idle_cpus: f64| {
+        let session = session(1_000.0, 1_000.0, 0.0001);
+        let both = ComparePlan { old: "old".to_owned(), new: "new".to_owned(), ..ComparePlan::default() };
+        let change = |draft: &mut Draft| (draft.rotation, draft.comparison) = (Some(ROTATION), Some(both));
+        let plan = session.plan().with(change).unwrap();
+        let mut trials = session.records();
+        for trial in &mut trials {
+            cut(trial, 12);
+            trial.slices.iter_mut().for_each(|slice| slice.idle_cpu_s = idle_cpus * slice.idle_s);
+            trial.observation.as_mut().unwrap().rest = (trial.block == 1).then(|| rest([0.008; 50]));
+        }
+        let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+        row(&compare_targets(run, "old", "new", &[]), Metric::CpuPerRequest).withheld
     };
-    let (before, slight, much) = (p99(0.0), p99(0.001), p99(0.2));
-    assert_eq!((before, slight), ((Faster, None), (Faster, None)));
-    assert_eq!(much, (Inconclusive, Some(Withheld::Pauses)));
+    assert_eq!(cpu(0.0), Some(Withheld::Pauses), "20 ms of 0.3 s are 7 %");
+    assert_ne!(cpu(0.008), Some(Withheld::Pauses));
 }

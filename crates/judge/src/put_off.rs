@@ -1,0 +1,127 @@
+//! Work that a target puts off until nobody asks it anything: a load that never pauses may never let it do that.
+
+use model::{Metric, Rest, RestStep, Slice};
+
+use crate::launch::Launch;
+use crate::marks;
+use crate::slices;
+use crate::thresholds::{NEVER_DONE, SPILL, TOUCHED_PART};
+
+/// How much of that is in none of its figures, at most. Each is infinite where nobody knows how much was left to do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct PutOff {
+    /// CPU seconds, for each that it used under load; 0 below a hundredth.
+    cpu: f64,
+    /// For what share of the time under load all requests would have waited for that; 0 below a hundredth.
+    time: f64,
+    /// For how long a request could have waited for it at once, in seconds.
+    at_once_s: f64,
+    /// The same, ÷ the time under load.
+    at_once: f64,
+}
+
+/// Share of a step at rest in which a target is at work. A choice: tickers, and threads that only look, take hundredths.
+const AT_WORK: f64 = 0.1;
+
+/// The last part of a rest, in which who still works is not done. A choice.
+const LAST_PART: f64 = 0.1;
+
+impl PutOff {
+    const NOTHING: PutOff = PutOff { cpu: 0.0, time: 0.0, at_once_s: 0.0, at_once: 0.0 };
+    const UNKNOWN: PutOff =
+        PutOff { cpu: f64::INFINITY, time: f64::INFINITY, at_once_s: f64::INFINITY, at_once: f64::INFINITY };
+
+    /// So many CPU seconds, of one that used `own_s` in `loaded_s` under load.
+    fn of(used_s: f64, at_once_s: f64, (own_s, loaded_s): (f64, f64)) -> Self {
+        let share = |of_s: f64| if of_s > 0.0 { used_s / of_s } else { 0.0 };
+        let [cpu, time] = [own_s, loaded_s].map(|of_s| Some(share(of_s)).filter(|share| *share > SPILL).unwrap_or(0.0));
+        PutOff { cpu, time, at_once_s, at_once: if loaded_s > 0.0 { at_once_s / loaded_s } else { 0.0 } }
+    }
+
+    /// What a target that cannot go round used of a CPU in slices of others. By the quiet slices or by all, whichever show more, for
+    /// its CPU time is by its own clocks.
+    pub(crate) fn in_slices(everywhere: &[&Launch]) -> Self {
+        let quiet = everywhere.iter().flat_map(|launch| slices::quiet(launch.measured(), launch.record));
+        let all = everywhere.iter().flat_map(|launch| slices::measured(&launch.record.slices));
+        Self::in_these(&quiet.collect::<Vec<_>>()).or(Self::in_these(&all.collect::<Vec<_>>()))
+    }
+
+    fn in_these(slices: &[&Slice]) -> Self {
+        let sum = |of: fn(&Slice) -> f64| slices.iter().map(|slice| of(slice)).sum::<f64>();
+        let (idle_cpu_s, idle_s) = (sum(|slice| slice.idle_cpu_s), sum(|slice| slice.idle_s));
+        let own = (sum(|slice| slice.cpu_s), sum(|slice| slice.length_s));
+        match idle_cpu_s {
+            _ if own.0 <= 0.0 || idle_cpu_s <= SPILL * idle_s => Self::NOTHING,
+            used_s if used_s > NEVER_DONE * idle_s => Self::UNKNOWN,
+            // When it would do that alone nobody knows.
+            _ => Self::of(sum(Slice::put_off_s), f64::INFINITY, own),
+        }
+    }
+
+    /// What it used once its load was over.
+    pub(crate) fn at_rest(everywhere: &[&Launch]) -> Self {
+        let seen = everywhere.iter().filter_map(|launch| {
+            let (seen, load) = (launch.record.observation.as_ref()?, launch.measured()?);
+            let (rest, slices) = (seen.rest.as_ref()?, &launch.record.slices);
+            if !is_done(rest) {
+                return Some(Self::UNKNOWN);
+            }
+            // Of slices both are over their whole length, and what it always does while it idles is charged to it.
+            let length_s: f64 = slices::measured(slices).map(|slice| slice.length_s).sum();
+            let loaded_s = if slices.is_empty() { load.window_s } else { length_s };
+            let used_s = (rest.cpu_s() - slices::cpus_while_idle(slices) * rest.length_s()).max(0.0);
+            Some(Self::of(used_s, most_at_once_s(rest, slices.is_empty()), (seen.cpu_s(), loaded_s)))
+        });
+        seen.fold(Self::NOTHING, Self::or)
+    }
+
+    /// The more of each.
+    pub(crate) fn or(self, other: Self) -> Self {
+        PutOff {
+            cpu: self.cpu.max(other.cpu),
+            time: self.time.max(other.time),
+            at_once_s: self.at_once_s.max(other.at_once_s),
+            at_once: self.at_once.max(other.at_once),
+        }
+    }
+
+    pub(crate) fn is_any(self) -> bool {
+        self != Self::NOTHING
+    }
+
+    /// Of CPU per request, what it could be at most as a share of what was seen.
+    pub(crate) fn most_cpu(self) -> f64 {
+        1.0 + self.cpu
+    }
+
+    /// The same of a figure of which all requests make a part.
+    pub(crate) fn most_time(self) -> f64 {
+        1.0 + self.time
+    }
+
+    /// The same of a latency that a single hold-up makes: where more requests may have been held up than a tenth of those above it.
+    pub(crate) fn most_of_tail(self, metric: Metric, value_us: f64) -> f64 {
+        let is_touched = self.at_once > TOUCHED_PART * marks::share_above(metric);
+        if is_touched { 1.0 + 1e6 * self.at_once_s / value_us } else { 1.0 }
+    }
+}
+
+/// Whether it had done all that it had to do: it was not at work for much of the time, nor at the end.
+fn is_done(rest: &Rest) -> bool {
+    let cpus = |steps: &[RestStep]| {
+        let (cpu_s, length_s) =
+            steps.iter().fold((0.0, 0.0), |(cpu_s, length_s), step| (cpu_s + step.cpu_s, length_s + step.length_s));
+        if length_s > 0.0 { cpu_s / length_s } else { 0.0 }
+    };
+    let last = (rest.steps.len() as f64 * LAST_PART).ceil() as usize;
+    cpus(&rest.steps) <= NEVER_DONE && cpus(&rest.steps[rest.steps.len() - last..]) <= NEVER_DONE
+}
+
+/// The most CPU seconds that it used in steps that follow each other and in all of which it was at work. After a load of its own its
+/// connections are closed, which takes a server of 50 processes 60 ms (Apache, November 2026): what it begins with does not count then.
+fn most_at_once_s(rest: &Rest, is_alone: bool) -> f64 {
+    let is_at_work = |step: &RestStep| step.cpu_s > AT_WORK * step.length_s;
+    let closing = rest.steps.iter().take_while(|step| is_alone && is_at_work(step)).count();
+    let runs = rest.steps[closing..].split(|step| !is_at_work(step));
+    runs.map(|run| run.iter().map(|step| step.cpu_s).sum()).fold(0.0, f64::max)
+}
