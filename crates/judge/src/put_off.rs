@@ -16,8 +16,8 @@ pub(crate) struct PutOff {
     time: f64,
     /// For how long a request could have waited for it at once, in seconds.
     at_once_s: f64,
-    /// The same, ÷ the time under load.
-    at_once: f64,
+    /// For what share of the time under load some would have: what it did at once, however often.
+    bursts: f64,
 }
 
 /// Share of a step at rest in which a target is at work. A choice: tickers, and threads that only look, take hundredths.
@@ -26,16 +26,20 @@ const AT_WORK: f64 = 0.1;
 /// The last part of a rest, in which who still works is not done. A choice.
 const LAST_PART: f64 = 0.1;
 
+/// For how long connections are closed after a load that a target had to itself, in seconds. A choice: 50 processes of Apache take 60 ms.
+const CLOSING_S: f64 = 0.1;
+
 impl PutOff {
-    const NOTHING: PutOff = PutOff { cpu: 0.0, time: 0.0, at_once_s: 0.0, at_once: 0.0 };
+    const NOTHING: PutOff = PutOff { cpu: 0.0, time: 0.0, at_once_s: 0.0, bursts: 0.0 };
     const UNKNOWN: PutOff =
-        PutOff { cpu: f64::INFINITY, time: f64::INFINITY, at_once_s: f64::INFINITY, at_once: f64::INFINITY };
+        PutOff { cpu: f64::INFINITY, time: f64::INFINITY, at_once_s: f64::INFINITY, bursts: f64::INFINITY };
 
     /// So many CPU seconds, of one that used `own_s` in `loaded_s` under load.
-    fn of(used_s: f64, at_once_s: f64, (own_s, loaded_s): (f64, f64)) -> Self {
-        let share = |of_s: f64| if of_s > 0.0 { used_s / of_s } else { 0.0 };
-        let [cpu, time] = [own_s, loaded_s].map(|of_s| Some(share(of_s)).filter(|share| *share > SPILL).unwrap_or(0.0));
-        PutOff { cpu, time, at_once_s, at_once: if loaded_s > 0.0 { at_once_s / loaded_s } else { 0.0 } }
+    fn of(used_s: f64, [at_once_s, bursts_s]: [f64; 2], (own_s, loaded_s): (f64, f64)) -> Self {
+        let share = |used_s: f64, of_s: f64| if of_s > 0.0 { used_s / of_s } else { 0.0 };
+        let told = |share: f64| if share > SPILL { share } else { 0.0 };
+        let [cpu, time] = [own_s, loaded_s].map(|of_s| told(share(used_s, of_s)));
+        PutOff { cpu, time, at_once_s, bursts: share(bursts_s, loaded_s) }
     }
 
     /// What a target that cannot go round used of a CPU in slices of others. By the quiet slices or by all, whichever show more, for
@@ -54,7 +58,7 @@ impl PutOff {
             _ if own.0 <= 0.0 || idle_cpu_s <= SPILL * idle_s => Self::NOTHING,
             used_s if used_s > NEVER_DONE * idle_s => Self::UNKNOWN,
             // When it would do that alone nobody knows.
-            _ => Self::of(sum(Slice::put_off_s), f64::INFINITY, own),
+            _ => Self::of(sum(Slice::put_off_s), [f64::INFINITY; 2], own),
         }
     }
 
@@ -69,19 +73,35 @@ impl PutOff {
             // Of slices both are over their whole length, and what it always does while it idles is charged to it.
             let length_s: f64 = slices::measured(slices).map(|slice| slice.length_s).sum();
             let loaded_s = if slices.is_empty() { load.window_s } else { length_s };
-            let used_s = (rest.cpu_s() - slices::cpus_while_idle(slices) * rest.length_s()).max(0.0);
-            Some(Self::of(used_s, most_at_once_s(rest, slices.is_empty()), (seen.cpu_s(), loaded_s)))
+            let always = slices::cpus_while_idle(slices).min(median_cpus(rest));
+            let used_s = (rest.cpu_s() - always * rest.length_s()).max(0.0);
+            Some(Self::of(used_s, bursts_s(rest, slices.is_empty()), (seen.cpu_s(), loaded_s)))
         });
         seen.fold(Self::NOTHING, Self::or)
     }
 
     /// The more of each.
     pub(crate) fn or(self, other: Self) -> Self {
+        self.each(other, f64::max)
+    }
+
+    /// The less of each.
+    pub(crate) fn and(self, other: Self) -> Self {
+        self.each(other, f64::min)
+    }
+
+    /// What it is more than another. What two put off alike brings their ratio nearer to 1, and leaves the better one better; but of what
+    /// nobody knows nothing is alike.
+    pub(crate) fn beyond(self, other: Self) -> Self {
+        self.each(other, |own, other| if own.is_finite() { (own - other).max(0.0) } else { own })
+    }
+
+    fn each(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
         PutOff {
-            cpu: self.cpu.max(other.cpu),
-            time: self.time.max(other.time),
-            at_once_s: self.at_once_s.max(other.at_once_s),
-            at_once: self.at_once.max(other.at_once),
+            cpu: of(self.cpu, other.cpu),
+            time: of(self.time, other.time),
+            at_once_s: of(self.at_once_s, other.at_once_s),
+            bursts: of(self.bursts, other.bursts),
         }
     }
 
@@ -101,12 +121,13 @@ impl PutOff {
 
     /// The same of a latency that a single hold-up makes: where more requests may have been held up than a tenth of those above it.
     pub(crate) fn most_of_tail(self, metric: Metric, value_us: f64) -> f64 {
-        let is_touched = self.at_once > TOUCHED_PART * marks::share_above(metric);
-        if is_touched { 1.0 + 1e6 * self.at_once_s / value_us } else { 1.0 }
+        let is_touched = self.bursts > TOUCHED_PART * marks::share_above(metric);
+        let held_up = if is_touched { 1.0 + 1e6 * self.at_once_s / value_us } else { 1.0 };
+        held_up.max(self.most_time())
     }
 }
 
-/// Whether it had done all that it had to do: it was not at work for much of the time, nor at the end.
+/// Whether it had done all that it had to do: it was not at work for much of the time, nor at the end, and still there.
 fn is_done(rest: &Rest) -> bool {
     let cpus = |steps: &[RestStep]| {
         let (cpu_s, length_s) =
@@ -114,14 +135,26 @@ fn is_done(rest: &Rest) -> bool {
         if length_s > 0.0 { cpu_s / length_s } else { 0.0 }
     };
     let last = (rest.steps.len() as f64 * LAST_PART).ceil() as usize;
-    cpus(&rest.steps) <= NEVER_DONE && cpus(&rest.steps[rest.steps.len() - last..]) <= NEVER_DONE
+    !rest.ended && cpus(&rest.steps) <= NEVER_DONE && cpus(&rest.steps[rest.steps.len() - last..]) <= NEVER_DONE
 }
 
-/// The most CPU seconds that it used in steps that follow each other and in all of which it was at work. After a load of its own its
-/// connections are closed, which takes a server of 50 processes 60 ms (Apache, November 2026): what it begins with does not count then.
-fn most_at_once_s(rest: &Rest, is_alone: bool) -> f64 {
+/// How many CPUs it used in half of the steps at most: what it does evenly.
+fn median_cpus(rest: &Rest) -> f64 {
+    let mut cpus: Vec<f64> = rest.steps.iter().map(|step| step.cpu_s / step.length_s.max(f64::MIN_POSITIVE)).collect();
+    cpus.sort_by(f64::total_cmp);
+    cpus.get(cpus.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// CPU seconds that it used in steps in which it was at work: the most in steps that follow each other, and all. After a load of its own
+/// its connections are closed, which is nobody's work.
+fn bursts_s(rest: &Rest, is_alone: bool) -> [f64; 2] {
     let is_at_work = |step: &RestStep| step.cpu_s > AT_WORK * step.length_s;
-    let closing = rest.steps.iter().take_while(|step| is_alone && is_at_work(step)).count();
-    let runs = rest.steps[closing..].split(|step| !is_at_work(step));
-    runs.map(|run| run.iter().map(|step| step.cpu_s).sum()).fold(0.0, f64::max)
+    let mut since_s = 0.0;
+    let closing = rest.steps.iter().take_while(|step| {
+        since_s += step.length_s;
+        is_alone && since_s <= CLOSING_S
+    });
+    let runs = rest.steps[closing.count()..].split(|step| !is_at_work(step));
+    let runs = runs.map(|run| run.iter().map(|step| step.cpu_s).sum::<f64>());
+    runs.fold([0.0, 0.0], |[most_s, all_s], run_s| [f64::max(most_s, run_s), all_s + run_s])
 }

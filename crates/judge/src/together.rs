@@ -25,9 +25,9 @@ pub(crate) struct Joint {
     /// Whether requests waited long in most slices, for which it was made again alone, where they seldom did.
     pub(crate) stalls_at_pauses: bool,
     /// What the target put off in slices until those of others: it may have been launched alone for that.
-    in_slices: PutOff,
+    pub(crate) in_slices: PutOff,
     /// What it put off until it was not loaded any more.
-    at_rest: PutOff,
+    pub(crate) at_rest: PutOff,
     /// Intervals of the share of requests that failed, by the bits of their level: each launch has the same, and it takes long to find.
     pub(crate) shares: RefCell<BTreeMap<u64, Option<Interval>>>,
 }
@@ -52,14 +52,6 @@ impl Joint {
             at_rest: PutOff::at_rest(everywhere),
             shares: RefCell::default(),
         }
-    }
-}
-
-impl Joint {
-    /// What a target put off that is in no figure of this launch.
-    pub(crate) fn put_off(&self, launch: &Launch) -> PutOff {
-        // In slices it is in the figures.
-        if launch.rounds.is_some() { self.at_rest } else { self.at_rest.or(self.in_slices) }
     }
 }
 

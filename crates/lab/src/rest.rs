@@ -14,9 +14,6 @@ use crate::launch::Running;
 /// How often a target is looked at meanwhile.
 const STEP: Duration = Duration::from_millis(50);
 
-/// Looks at most, however long it is.
-const MOST_LOOKS: u32 = 100;
-
 /// How long the targets of a block are left alone after their loads: in the first one, for each does in all of them the same.
 pub(crate) fn length(plan: &Plan, block: u32) -> Duration {
     let asked = plan.comparison.as_ref().filter(|_| block == 1);
@@ -30,7 +27,7 @@ pub(crate) fn leave_alone(length: Duration, stop: &AtomicBool, mut look: impl Fn
         look();
         (MonotonicClock.now_ns() >= end_ns).then_some(())
     };
-    look_until(STEP.max(length / MOST_LOOKS), &mut is_over, || !stop.load(Ordering::Relaxed)).is_some()
+    look_until(STEP, &mut is_over, || !stop.load(Ordering::Relaxed)).is_some()
 }
 
 /// Looks at one at rest.
@@ -50,18 +47,23 @@ impl Looks {
         }
     }
 
-    /// What was seen; none of one that was never looked at twice.
-    pub(crate) fn end(self) -> Option<Rest> {
-        Some(self.seen).filter(|seen| !seen.steps.is_empty())
+    /// It is over; `ended` is whether the target was, too.
+    pub(crate) fn end(&mut self, ended: bool) {
+        self.seen.ended = ended;
+    }
+
+    /// What was seen; none of one that was not looked at.
+    pub(crate) fn seen(self) -> Option<Rest> {
+        self.last.is_some().then_some(self.seen)
     }
 }
 
-/// Leaves one alone that had its launch to itself, and watches it; none of one that ends, of which nobody sees anything, or where it was
-/// cut short.
+/// Leaves one alone that had its launch to itself, and watches it; none of one of which nobody sees anything, or where it was cut short.
 pub(crate) fn watch(running: &mut dyn Running, length: Duration, stop: &AtomicBool) -> Option<Rest> {
     let family = running.family()?;
     let mut sampler = Sampler::new(family, None, &ProcSource::default(), Arc::new(MonotonicClock));
     let mut looks = Looks::default();
     let is_whole = leave_alone(length, stop, || looks.add(sampler.sample()));
-    looks.end().filter(|_| is_whole && running.ended().is_none())
+    looks.end(running.ended().is_some());
+    looks.seen().filter(|_| is_whole)
 }

@@ -124,6 +124,9 @@ pub struct Prelude {
 pub struct Rest {
     /// One after the other.
     pub steps: Vec<RestStep>,
+    /// Whether it ended by itself before that was over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ended: bool,
 }
 
 /// What a target did between two looks.

@@ -62,18 +62,22 @@ pub(crate) fn margin(analysis: &CompareAnalysis) -> Option<String> {
     })
 }
 
-/// What servers may put off that nobody sees: of launches alone all of it, unless they were watched after a load for so many seconds.
-pub(crate) fn unseen(named: &[(String, &CellAnalysis)], rest_s: Option<f64>) -> Option<String> {
+/// For how long servers were watched after a load, or what nobody sees of those that were not.
+pub(crate) fn watched(named: &[(String, &CellAnalysis)], rest_s: Option<f64>) -> Option<String> {
     if let Some(rest_s) = rest_s {
         return Some(format!(
             "Each server was watched for {rest_s:.1} s after a load, while nobody asked it anything: work that it puts off for longer is not seen."
         ));
     }
-    let is_alone = |cell: &CellAnalysis| cell.trials > 0 && !matches!(cell.rotation, Some(Rotated::Together { .. }));
-    named.iter().any(|(_, cell)| is_alone(cell)).then(|| {
-        "Work that a server puts off until its load pauses is in no figure of launches that were alone, whose load never pauses."
-            .to_owned()
-    })
+    let measured = || named.iter().filter(|(_, cell)| cell.trials > 0);
+    let is_alone = |cell: &CellAnalysis| !matches!(cell.rotation, Some(Rotated::Together { .. }));
+    let seen = match measured().any(|(_, cell)| is_alone(cell)) {
+        true => {
+            "work that a server puts off until its load pauses is in no figure of launches that were alone, whose load never pauses"
+        }
+        false => "work that a server puts off for longer than others have their slices is not seen",
+    };
+    measured().next().map(|_| format!("Servers were not watched after their loads: {seen}."))
 }
 
 /// Of how many CPUs a server uses less where it rather waits for something else (one with a single thread can use one), where half

@@ -99,7 +99,7 @@ pub(crate) fn unanswered(who: &str) -> String {
 }
 
 pub(crate) fn pauses(who: &str) -> String {
-    format!("work that {who} may put off until the load pauses was seen, and the figures do not count it")
+    format!("{who} may put off work until the load pauses, and the figures do not count it")
 }
 
 fn shared_memory(who: &str, share: &str) -> String {

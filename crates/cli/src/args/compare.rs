@@ -6,7 +6,7 @@ use model::{Gate, Metric, parse_gates};
 
 use crate::experiment::nearest;
 
-use super::values::{at_least_one, duration, margin, path, positive_rate, share, window};
+use super::values::{at_least_one, duration, margin, path, positive_rate, rest, share, window};
 use super::{GeneratorArgs, RequestArgs, ShownArgs, TlsArgs};
 
 const COMPARE_EXAMPLES: &str = "\
@@ -110,7 +110,7 @@ pub(crate) struct CompareArgs {
     pub(crate) no_rotation: bool,
 
     /// How long each server is watched in the first block once its load is over, for work that it put off until then [default: 2.5s]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = rest)]
     pub(crate) rest: Option<u64>,
 
     /// Ratios within this margin of 1 are the same [default: 1%; 5% where launches are alone, or were recorded]

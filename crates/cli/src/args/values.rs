@@ -37,6 +37,13 @@ pub(crate) fn positive_duration(text: &str) -> Result<u64, String> {
     }
 }
 
+/// How long servers are watched after a load: what a minute does not show is not waited for.
+pub(super) fn rest(text: &str) -> Result<u64, String> {
+    const MOST_NS: u64 = 60_000_000_000;
+    let found = duration(text).map_err(|error| error.to_string())?;
+    if found > MOST_NS { Err("must be a minute at most".to_owned()) } else { Ok(found) }
+}
+
 /// The window of a calibration's load: in a shorter one even the null responder has no reply now and then.
 pub(super) fn calibration_window(text: &str) -> Result<u64, String> {
     const LEAST_NS: u64 = 10_000_000;

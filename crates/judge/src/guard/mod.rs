@@ -11,7 +11,7 @@ mod spill;
 mod tests;
 mod warming;
 
-use model::{Interval as Step, Mark, Measurement, Metric, NS_PER_S, Observation, Scale, TICK_NS};
+use model::{CellPlan, Interval as Step, Mark, Measurement, Metric, NS_PER_S, Observation, Scale, TICK_NS};
 
 pub(crate) use doubt::{Doubt, MARKS};
 pub(crate) use range::{Range, range};
@@ -22,6 +22,7 @@ use crate::course::steady_throughput;
 use crate::failing::share_unanswered;
 use crate::launch::Launch;
 use crate::limit::most_without_the_generator;
+use crate::put_off::PutOff;
 use crate::records::Records;
 use crate::slices;
 use crate::statistics::{Interval, mean, t_interval_at};
@@ -142,7 +143,7 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         }
         Doubt::Pauses => {
             let together = records.together(cell);
-            together.put_off(launch).is_any() || launch.rounds.is_none() && together.stalls_at_pauses
+            put_off_apart(records, cell, launch).is_any() || launch.rounds.is_none() && together.stalls_at_pauses
         }
         Doubt::BetweenLooks => metric == Metric::PeakMemory,
         Doubt::Unwaited => metric == Metric::CpuPerRequest && launch.lacks_cpu(),
@@ -164,6 +165,18 @@ fn log_by_times(launch: &Launch) -> Option<f64> {
     let mean_s = measured.latency_us.felt()?.mean? / 1e6 - TICK_NS as f64 / 2e9;
     let share = in_flight_s / measured.window_s / mean_s / completions_per_s(measured);
     Some(share.ln()).filter(|log| is_known && log.is_finite())
+}
+
+/// What a target put off that is in no figure of this launch: once its load was over, beyond what another under the same conditions did then,
+/// where two are compared; and before it was launched alone.
+fn put_off_apart(records: &Records, cell: usize, launch: &Launch) -> PutOff {
+    let own = records.together(cell);
+    let conditions = records.plan.cells[cell].levels.conditions();
+    let alike = |(at, other): (usize, &CellPlan)| (at != cell && other.levels.conditions() == conditions).then_some(at);
+    let others = records.plan.cells.iter().enumerate().filter_map(alike);
+    let least = others.map(|at| records.together(at).at_rest).reduce(PutOff::and);
+    let at_rest = least.map_or(own.at_rest, |least| own.at_rest.beyond(least));
+    if launch.rounds.is_some() { at_rest } else { at_rest.or(own.in_slices) }
 }
 
 /// By how much more of its CPU waking took a target, as a mean over its launches, than the one of the same conditions that it took least;
@@ -240,7 +253,7 @@ impl<'a> Guarded<'a> {
         let (of, is_closed) = ((metric, value), self.asked.is_closed());
         let spill = self.has(Doubt::Spill).then(|| spill::range(self.launch, of, is_closed));
         let put_off =
-            || spill::with_all_done((metric, value), is_closed, self.records.together(self.cell).put_off(self.launch));
+            || spill::with_all_done((metric, value), is_closed, put_off_apart(self.records, self.cell, self.launch));
         let pauses = self.has(Doubt::Pauses).then(put_off);
         let apart = || waking_apart(self.records, self.cell, self.launch);
         let waking = self.has(Doubt::Waking).then(|| spill::waking(self.launch, of, is_closed, apart()));

@@ -157,12 +157,10 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// Forgets what it did then, where it did not rest to the end: who ends by itself once it idles ended under no load.
-    pub(super) fn end_rest(&mut self, is_whole: bool) {
+    /// It has rested: who ended by itself meanwhile ended under no load.
+    pub(super) fn end_rest(&mut self) {
         self.is_over = true;
-        if !is_whole || self.running.ended().is_some() {
-            self.rest = rest::Looks::default();
-        }
+        self.rest.end(self.running.ended().is_some());
     }
 
     /// Sees whether it is up for the last time, and asks it to end.
@@ -183,7 +181,7 @@ impl<'a> Member<'a> {
                 let counted = self.slices.iter().zip(&self.seen).filter(|(slice, _)| slice.round > 0);
                 counted.for_each(|(_, seen)| self.looks.add_slice(seen));
                 let seen = self.looks.end(cpus_allowed(plan, self.cell), host_cpus());
-                record.observation = Some(Observation { rest: self.rest.end(), ..seen });
+                record.observation = Some(Observation { rest: self.rest.seen(), ..seen });
             }
             record.slices = self.slices;
         }

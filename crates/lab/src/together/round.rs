@@ -176,9 +176,8 @@ impl<'a, 't> Round<'a, 't> {
         let (length, stop) = self.rest;
         if !length.is_zero() {
             let look = || self.members.iter_mut().for_each(Member::look_at_rest);
-            let is_whole = rest::leave_alone(length, stop, look);
-            self.members.iter_mut().for_each(|member| member.end_rest(is_whole));
-            self.is_cut = !is_whole;
+            self.is_cut = !rest::leave_alone(length, stop, look);
+            self.members.iter_mut().for_each(Member::end_rest);
         }
     }
 

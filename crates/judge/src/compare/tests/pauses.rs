@@ -122,7 +122,8 @@ fn who_stopped_in_slices_may_have_ended_too_soon_to_stop_alone() {
 
 /// Steps of 50 ms, in each of which it used such a share of a CPU.
 fn rest(shares: impl IntoIterator<Item = f64>) -> Rest {
-    Rest { steps: shares.into_iter().map(|share| RestStep { length_s: 0.05, cpu_s: 0.05 * share }).collect() }
+    let step = |share: f64| RestStep { length_s: 0.05, cpu_s: 0.05 * share };
+    Rest { steps: shares.into_iter().map(step).collect(), ended: false }
 }
 
 /// At work from this step of 50 on, for so many.
@@ -132,6 +133,11 @@ fn at_work(from: usize, steps: usize) -> Rest {
 
 /// What is said of a new server that serves so much a second, the old one 1,000, where it did this once nobody asked it.
 fn rested(new: f64, after: &Rest, rounds: Option<u32>) -> CompareAnalysis {
+    both_rested(new, [after, &rest([0.0; 50])], rounds)
+}
+
+/// The same where the old one did something, too.
+fn both_rested(new: f64, after: [&Rest; 2], rounds: Option<u32>) -> CompareAnalysis {
     let session = session(new, 1_000.0, 0.005);
     let both = ComparePlan { old: "old".to_owned(), new: "new".to_owned(), ..ComparePlan::default() };
     let plan = session.plan().with(|draft| (draft.rotation, draft.comparison) = (rounds.map(|_| ROTATION), Some(both)));
@@ -139,8 +145,7 @@ fn rested(new: f64, after: &Rest, rounds: Option<u32>) -> CompareAnalysis {
     let mut trials = session.records();
     for trial in &mut trials {
         rounds.into_iter().for_each(|rounds| cut(trial, rounds));
-        let own = if trial.cell == 0 { after.clone() } else { rest([0.0; 50]) };
-        trial.observation.as_mut().unwrap().rest = (trial.block == 1).then_some(own);
+        trial.observation.as_mut().unwrap().rest = (trial.block == 1).then(|| after[trial.cell].clone());
     }
     let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
     compare_targets(run, "old", "new", &[])
@@ -164,6 +169,8 @@ fn who_works_once_its_load_is_over_is_as_much_worse_at_most() {
         assert_eq!(throughput(900.0, &at_work(3, 12)), (Slower, None), "{rounds:?}");
         assert_eq!(throughput(10_000.0, &at_work(3, 13)), TAKEN_BACK, "over a quarter of the time: {rounds:?}");
         assert_eq!(throughput(10_000.0, &at_work(46, 4)), TAKEN_BACK, "it was not done: {rounds:?}");
+        let ended = Rest { ended: true, ..at_work(0, 0) };
+        assert_eq!(throughput(10_000.0, &ended), TAKEN_BACK, "it was not watched to the end: {rounds:?}");
         let cpu = |new: f64, after: &Rest| said(Metric::CpuPerRequest, new, after);
         assert_eq!(cpu(1_500.0, &at_work(3, 2)), (Faster, None), "0.1 s of 0.3 are a third: {rounds:?}");
         assert_eq!(cpu(1_500.0, &at_work(3, 4)), TAKEN_BACK, "{rounds:?}");
@@ -187,25 +194,47 @@ fn a_tail_may_have_what_was_done_at_once_and_not_what_takes_a_moment_now_and_the
         assert_eq!(p99(&at_work(3, 1)), TAKEN_BACK, "50 ms at once: {rounds:?}");
         let as_it_closes = if rounds.is_none() { (Faster, None) } else { TAKEN_BACK };
         assert_eq!(p99(&at_work(0, 1)), as_it_closes, "connections stay open in slices");
+        assert_eq!(p99(&at_work(0, 3)), TAKEN_BACK, "it takes no longer to close them: {rounds:?}");
+        let now_and_then = rest((0..50).map(|step| if step % 10 == 5 { 0.4 } else { 0.0 }));
+        assert_eq!(p99(&now_and_then), TAKEN_BACK, "20 ms, five times: {rounds:?}");
+    }
+}
+
+#[test]
+fn what_two_put_off_alike_leaves_the_better_one_better_and_equals_equal() {
+    for rounds in [None, Some(12)] {
+        let said = |metric: Metric, new: f64, after: [&Rest; 2]| {
+            let found = both_rested(new, after, rounds);
+            let found = row(&found, metric);
+            (found.verdict, found.withheld)
+        };
+        let burst = at_work(5, 2);
+        assert_eq!(said(Metric::P99, 1_500.0, [&burst, &burst]), (Faster, None), "{rounds:?}");
+        assert_eq!(said(Metric::CpuPerRequest, 1_000.0, [&burst, &burst]).1, None, "{rounds:?}");
+        assert_eq!(said(Metric::CpuPerRequest, 1_000.0, [&burst, &at_work(0, 0)]), TAKEN_BACK, "{rounds:?}");
+        let never = at_work(3, 20);
+        assert_eq!(said(Metric::P99, 1_500.0, [&never, &never]), TAKEN_BACK, "nobody knows that: {rounds:?}");
     }
 }
 
 #[test]
 fn what_a_server_always_does_is_charged_to_it_once() {
-    let cpu = |idle_cpus: f64| {
+    let cpu = |idle_cpus: f64, after: &Rest| {
         let session = session(1_000.0, 1_000.0, 0.0001);
-        let both = ComparePlan { old: "old".to_owned(), new: "new".to_owned(), ..ComparePlan::default() };
-        let change = |draft: &mut Draft| (draft.rotation, draft.comparison) = (Some(ROTATION), Some(both));
-        let plan = session.plan().with(change).unwrap();
+        let plan = session.plan().with(|draft| draft.rotation = Some(ROTATION)).unwrap();
         let mut trials = session.records();
         for trial in &mut trials {
             cut(trial, 12);
             trial.slices.iter_mut().for_each(|slice| slice.idle_cpu_s = idle_cpus * slice.idle_s);
-            trial.observation.as_mut().unwrap().rest = (trial.block == 1).then(|| rest([0.008; 50]));
+            let own = if trial.cell == 0 { after.clone() } else { at_work(0, 0) };
+            trial.observation.as_mut().unwrap().rest = (trial.block == 1).then_some(own);
         }
         let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
-        row(&compare_targets(run, "old", "new", &[]), Metric::CpuPerRequest).withheld
+        row(&compare_targets(run, "old", "new", &[]), Metric::CpuPerRequest).in_doubt.as_ref().unwrap().high.unwrap()
     };
-    assert_eq!(cpu(0.0), Some(Withheld::Pauses), "20 ms of 0.3 s are 7 %");
-    assert_ne!(cpu(0.008), Some(Withheld::Pauses));
+    let (ticker, nothing) = (rest([0.008; 50]), at_work(0, 0));
+    assert!((cpu(0.0, &ticker) - 1.07).abs() < 0.01, "20 ms of 0.3 s are 7 %: {}", cpu(0.0, &ticker));
+    // How far that leaves it open is the doubt about what it used in slices of others, and no more.
+    assert!((cpu(0.008, &ticker) / cpu(0.008, &nothing) - 1.0).abs() < 1e-9);
+    assert!(cpu(0.008, &at_work(20, 1)) > 1.1 * cpu(0.008, &nothing), "a ticker does not do that");
 }
