@@ -3,15 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use engine::{Passed, RunOptions};
 use lab::{
     LabError, Launcher, Perf, Prepared, ProcessLauncher, RunFolder, RunRecord, RunningElsewhere, Session, TrialTools,
     Unstarted,
 };
-use model::{Environment, Judged, Plan, Timeline, TrialRecord};
+use model::{Environment, Judged, LoadSpec, Plan, Timeline, TrialRecord};
 
 use crate::exit::{Exit, Failure};
 use crate::output::say;
 use crate::progress::RunProgress;
+use crate::run_nodes::Nodes;
 use crate::{answer, commands, home};
 
 /// A run that is about to begin or to be resumed.
@@ -21,6 +23,8 @@ pub(crate) struct PreparedRun {
     pub(crate) folder: RunFolder,
     pub(crate) environment: Environment,
     pub(crate) done: Vec<TrialRecord>,
+    /// Who makes its loads, where this machine does not.
+    pub(crate) nodes: Option<Nodes>,
 }
 
 /// A run that has ended, or was stopped.
@@ -51,9 +55,14 @@ pub(crate) fn conduct(
         None => Box::new(ProcessLauncher::new(home::executable())),
     };
     let perf = Perf::on_path(home::executable());
+    let load =
+        |spec: &LoadSpec, options: RunOptions, stop: &AtomicBool, told: &mut dyn FnMut(&Passed)| match &begun.nodes {
+            Some(nodes) => nodes.load(spec, stop, told),
+            None => engine::run(spec, options, stop, told),
+        };
     let tools = TrialTools {
         launcher: &*launcher,
-        load: &engine::run,
+        load: &load,
         rotate: &engine::rotate,
         prepared: &begun.prepared,
         perf: &perf,

@@ -11,6 +11,9 @@ use crate::exit::Failure;
 /// How a key is made.
 const MAKE_KEY: &str = "openssl rand -hex 32 > key";
 
+/// Different messages that are not heeded before no more of them are said.
+pub(crate) const MOST_SAID: usize = 50;
+
 /// Where messages go through.
 pub(crate) fn place(url: &str, link: &LinkArgs) -> Result<Place, Failure> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');

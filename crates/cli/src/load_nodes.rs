@@ -14,15 +14,12 @@ use crate::args::{LoadArgs, LoadFormat};
 use crate::calibrate;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::flag_on_interrupt;
-use crate::link::{key, place, unheeded, unlinked};
+use crate::link::{MOST_SAID, key, place, unheeded, unlinked};
 use crate::load_files;
 use crate::load_seconds::{Progress, Seconds};
 use crate::node::refused;
 use crate::output::{say, style, write_out};
 use crate::saved_load;
-
-/// Different messages that are not heeded before no more of them are said.
-const MOST_SAID: usize = 50;
 
 /// `bourdon load --nodes URL`. `spec` is the load of all together, but with the threads of one; `shown` what is loaded, as it may be shown.
 pub(crate) fn run(args: &LoadArgs, nodes: &str, spec: &LoadSpec, shown: &str) -> Result<Exit, Failure> {
@@ -33,7 +30,7 @@ pub(crate) fn run(args: &LoadArgs, nodes: &str, spec: &LoadSpec, shown: &str) ->
     let began = saved_load::now();
     let asked = Asked {
         spec: spec.clone(),
-        servers: args.nodes.servers.clone(),
+        servers: args.servers.servers.clone(),
         nodes: args.nodes.workers,
         gather_ns: args.nodes.gather,
         bourdon: calibrate::instrument().bourdon,
@@ -117,7 +114,7 @@ fn tell(
 }
 
 /// That a node did not keep time with the others.
-fn out_of_time(share: &Contribution) -> String {
+pub(crate) fn out_of_time(share: &Contribution) -> String {
     let moved = duration_us(share.clock_moved_ns().unwrap_or(0).unsigned_abs() as f64 / 1e3);
     format!(
         "the clock of node {} moved by {moved} during the load, further than clocks do: its machine was paused, and its share was not made together \
@@ -153,7 +150,7 @@ fn refuse_what_nodes_have(args: &LoadArgs) -> Result<(), Failure> {
 }
 
 /// What all brought as one load.
-fn together(made: &Made) -> Result<Brought, Failure> {
+pub(crate) fn together(made: &Made) -> Result<Brought, Failure> {
     let mut shares = made.shares.iter().map(|share| share.brought.clone());
     let first = shares.next();
     let whole = shares.try_fold(first, |whole, share| whole?.beside(share).map(Some)).flatten();
@@ -218,6 +215,13 @@ fn partial(made: &Made) -> Option<Partial> {
     made.whole_seconds.map(|whole_seconds| Partial { whole_seconds, lost: made.lost.iter().map(lost).collect() })
 }
 
+/// Which nodes were lost, and why; none where all brought what they made.
+pub(crate) fn partial_words(made: &Made) -> Option<String> {
+    let lost =
+        |lost: &Lost| format!("node {} was lost: {}", ::report::node_name(&lost.host, &lost.name), why_lost(&lost.why));
+    made.whole_seconds.map(|_| made.lost.iter().map(lost).collect::<Vec<_>>().join("; "))
+}
+
 fn why_lost(why: &WhyLost) -> String {
     match why {
         WhyLost::Silent(for_s) => format!("nothing was heard of it for {for_s:.1} s"),
@@ -249,7 +253,7 @@ fn line(news: &News, wanted: Option<u32>) -> Option<String> {
     }
 }
 
-fn unmade(why: &Unmade) -> Failure {
+pub(crate) fn unmade(why: &Unmade) -> Failure {
     match why {
         Unmade::TooFew { came, wanted, waited_s } => {
             let came_of = |wanted: &u32| format!("{} of {wanted} nodes came", came.len());

@@ -31,6 +31,7 @@ mod report;
 mod request;
 mod resume;
 mod run;
+mod run_nodes;
 mod saved_load;
 mod series;
 mod served_tls;

@@ -49,7 +49,7 @@ fn builder(plan: &Draft) -> Result<Builder, Failure> {
 
 /// An experiment that was read and resolved.
 pub(crate) struct Planned {
-    draft: Draft,
+    pub(crate) draft: Draft,
     /// The folder beside which things are looked for.
     base: PathBuf,
 }
@@ -117,7 +117,8 @@ pub(crate) fn begin_whole(
 
 /// Opens the folder in which a plan's run is recorded.
 fn record(mut draft: Draft, prepared: Prepared, runs: &Path) -> Result<PreparedRun, Failure> {
-    draft.generator.limits = calibrate::stored_limits();
+    // Of nodes nobody knows here what they can do.
+    draft.generator.limits = calibrate::stored_limits().filter(|_| draft.generator.nodes.is_none());
     let is_of_one = draft.diagnosis.is_some() || draft.soak.is_some();
     draft.twin = if is_of_one { None } else { judge::cell_for_twin(&draft) };
     let plan = draft.resolve().map_err(Failure::usage)?;
@@ -129,7 +130,7 @@ fn record(mut draft: Draft, prepared: Prepared, runs: &Path) -> Result<PreparedR
     if let Some(few) = judge::too_few_blocks(&plan).filter(|_| !is_of_one) {
         say(format!("note: {}", ::report::too_few_blocks(few)));
     }
-    Ok(PreparedRun { plan, prepared, folder, environment, done: Vec::new() })
+    Ok(PreparedRun { plan, prepared, folder, environment, done: Vec::new(), nodes: None })
 }
 
 /// What a cell asks for that no specimen has or does.

@@ -99,7 +99,7 @@ impl Opened {
         }
         let recorded = counted(trials.len() as u64, "trial", "trials");
         say(format!("resuming {}, {recorded} recorded", self.folder.path().display()));
-        Ok(PreparedRun { plan, prepared, folder: self.folder, environment, done: trials })
+        Ok(PreparedRun { plan, prepared, folder: self.folder, environment, done: trials, nodes: None })
     }
 }
 

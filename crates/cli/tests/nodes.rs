@@ -6,6 +6,8 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lab::RunFolder;
+use model::TrialRecord;
 use rustix::process::Signal;
 use specimens::{Kind, Settings};
 use support::{Document, Ended, Nats, Replay, Running, Specimen, bourdon, spawn};
@@ -202,4 +204,38 @@ fn what_cannot_be_is_told_with_its_cure() {
     assert_refused(&sources, 2, "--source is each node's own", "give it to bourdon node");
     let alone = bourdon(&["load", &url, "--key", &key]);
     assert_refused(&alone, 2, "--key is of nodes", "--nodes URL");
+}
+
+#[test]
+fn nodes_make_the_loads_of_a_run_and_those_of_its_blocks_that_follow() {
+    let Some(link) = Link::new() else { return };
+    let (nats, key) = (link.nats.url(), link.key());
+    let experiment = "question = 'Who is faster?'\ntrials = { warm_up = '200ms', window = '1s', blocks = 2, repeats = 0 }\n\
+                      load = { path = '/rest/hello', expect_body = 'Hello world', connections = 5, model = 'open', rate = 400 }\n\
+                      vary.target = ['specimen:clean']\n";
+    std::fs::write(link.file("who.toml"), experiment).unwrap();
+    let [file, runs] = [link.file("who.toml"), link.file("runs")].map(|path| path.display().to_string());
+    let by_nodes = ["--nodes", &nats, "--key", &key];
+    let run = |options: &[&str]| spawn(&[&["run", "--format", "json"], options].concat()).end();
+    let keyless = run(&[&file, "--runs", &runs, "--nodes", &nats, "--key", &key]);
+    assert_refused(&keyless, 2, "--workers is missing", "the same number of nodes");
+    let _nodes = [link.node(&[]), link.node(&["--clock-ahead", "5"])];
+    let whole = run(&[&[&*file, "--runs", &runs, "--workers", "2"], &by_nodes[..]].concat());
+    assert_eq!(whole.status, Some(0), "{whole:?}");
+    assert!(whole.stdout.contains("\"nodes\": 2"), "{}", whole.stdout);
+    let folder = std::fs::read_dir(&runs).unwrap().flatten().find(|entry| entry.path().is_dir()).unwrap().path();
+    let trials = || -> Vec<TrialRecord> { RunFolder::read(&folder).unwrap().trials };
+    assert_eq!(trials().len(), 4, "two blocks, each with a twin");
+    for trial in trials() {
+        let (load, seen) = (trial.measurement.unwrap(), trial.observation.unwrap());
+        assert_eq!((load.accounting.ok, load.accounting.scheduled, load.accounting.imbalance()), (400, 400, None));
+        assert!(seen.cpu_s() > 0.0 && (seen.window_s - 1.0).abs() < 0.3, "it was watched meanwhile: {seen:?}");
+    }
+    let resume = ["--resume", folder.to_str().unwrap(), "--blocks", "3"];
+    assert_refused(&run(&resume), 2, "were made by 2 nodes", "--workers 2");
+    let more = run(&[&resume[..], &by_nodes, &["--workers", "2"]].concat());
+    assert_eq!((more.status, trials().len()), (Some(0), 6), "{more:?}");
+    // The specimen listens on 127.0.0.1 alone.
+    let outside = run(&[&[&*file, "--runs", &runs, "--workers", "2", "--at", "127.0.0.2"], &by_nodes[..]].concat());
+    assert_refused(&outside, 2, "nothing answers on 127.0.0.2", "have the server listen on all addresses");
 }

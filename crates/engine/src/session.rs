@@ -46,6 +46,9 @@ pub enum LoadError {
         /// For how long it had.
         late_ns: u64,
     },
+    /// The load was to be made elsewhere, and came to nothing there.
+    #[error("{0}")]
+    Elsewhere(String),
     /// A thread of the generator ended before its time.
     #[error("a generator thread panicked; this is a bug in bourdon")]
     Panicked,

@@ -25,7 +25,11 @@ fn cpus(plan: &Plan) -> CpuShare {
         |cell: &CellPlan| if cell.target_cpus.is_empty() { &plan.target_cpus } else { &cell.target_cpus }.clone();
     let mut sets: Vec<Vec<u32>> = plan.cells.iter().map(of_cell).collect();
     sets.dedup();
-    CpuShare { generator: plan.generator.cpus.clone(), targets: sets.pop().filter(|_| sets.is_empty()) }
+    CpuShare {
+        generator: plan.generator.cpus.clone(),
+        targets: sets.pop().filter(|_| sets.is_empty()),
+        nodes: plan.generator.nodes,
+    }
 }
 
 /// A session that tells a target from itself.

@@ -219,7 +219,7 @@ impl Session {
             ladder: None,
             rotation: None,
             profile_functions: vec![],
-            generator: GeneratorPlan { threads: 1, cpus: Vec::new(), spin: false, limits: None },
+            generator: GeneratorPlan { threads: 1, cpus: Vec::new(), spin: false, limits: None, nodes: None },
             target_cpus: Vec::new(),
             factors,
             targets,

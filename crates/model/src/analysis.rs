@@ -138,6 +138,9 @@ pub struct CpuShare {
     pub generator: Vec<u32>,
     /// Those of every server; empty leaves it to the kernel. Null where it is a condition.
     pub targets: Option<Vec<u32>>,
+    /// How many nodes made the load instead of this generator; none where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u32>,
 }
 
 /// A block that another one stands for.

@@ -45,6 +45,8 @@ pub enum Aspect {
     GeneratorCpus,
     /// Whether the generator polls.
     Spin,
+    /// How many nodes make the load.
+    Nodes,
     /// The factor that one launch goes through.
     Ladder,
     /// The slices in which the load goes round among targets that live together; `none` of a launch that is alone.

@@ -269,6 +269,9 @@ pub struct GeneratorPlan {
     /// What one thread can do on this machine, where it was calibrated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<GeneratorLimits>,
+    /// How many nodes make each load, with as many threads each, on CPUs of their own; none where this machine makes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u32>,
 }
 
 /// A target that cannot run here.

@@ -34,6 +34,7 @@ fn aspect(what: &Aspect) -> String {
         Aspect::GeneratorThreads => "generator threads",
         Aspect::GeneratorCpus => "generator CPUs",
         Aspect::Spin => "spin",
+        Aspect::Nodes => "nodes that make the load",
         Aspect::Ladder => "ladder",
         Aspect::Rotation => "rotation",
         Aspect::Path => "path",

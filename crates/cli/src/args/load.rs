@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use model::HttpVersion;
 
 use super::values::{at_least_one, duration, file_name, positive_duration, positive_rate, share, window};
-use super::{NodesArgs, RequestArgs};
+use super::{NodesArgs, RequestArgs, ServersArgs};
 
 /// What is printed on stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -161,6 +161,9 @@ pub(crate) struct LoadArgs {
 
     #[command(flatten, next_help_heading = "Several machines")]
     pub(crate) nodes: NodesArgs,
+
+    #[command(flatten, next_help_heading = "Several machines")]
+    pub(crate) servers: ServersArgs,
 }
 
 fn http_version() -> impl TypedValueParser<Value = HttpVersion> {

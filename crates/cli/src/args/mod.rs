@@ -12,6 +12,7 @@ mod tls;
 mod values;
 
 use std::ffi::OsString;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -25,7 +26,7 @@ pub(crate) use diagnose::DiagnoseArgs;
 pub(crate) use generator::GeneratorArgs;
 pub(crate) use load::{ArrivalsArg, LoadArgs, LoadFormat};
 pub(crate) use merge::{MergeArgs, MergeFormat};
-pub(crate) use node::{LinkArgs, NodeArgs, NodesArgs};
+pub(crate) use node::{LinkArgs, NodeArgs, NodesArgs, ServersArgs};
 pub(crate) use one_server::OneServerArgs;
 pub(crate) use request::RequestArgs;
 pub(crate) use soak::SoakArgs;
@@ -158,6 +159,14 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) shown: ShownArgs,
+
+    #[command(flatten, next_help_heading = "Several machines")]
+    pub(crate) nodes: NodesArgs,
+
+    /// Address of this machine under which nodes elsewhere load the targets, which must listen there [default: 127.0.0.1,
+    /// for nodes on this machine]
+    #[arg(long, value_name = "ADDRESS", requires = "nodes")]
+    pub(crate) at: Option<IpAddr>,
 }
 
 const SITE_EXAMPLES: &str = "\

@@ -47,7 +47,7 @@ pub(crate) struct NodeArgs {
 }
 
 /// How machines that make a load together find and trust each other.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct LinkArgs {
     /// File of the secret that all of them know; a message that is not signed with it is not heeded
     #[arg(long, value_name = "FILE")]
@@ -66,15 +66,15 @@ pub(crate) struct LinkArgs {
     pub(crate) nats_ca: Option<PathBuf>,
 }
 
-/// How a load is made by nodes.
-#[derive(Debug, Args)]
+/// Which nodes make a load.
+#[derive(Debug, Clone, Args)]
 pub(crate) struct NodesArgs {
-    /// Have the load made by nodes (`bourdon node`) that wait at this server of messages; -c, -R and -n are of all
-    /// together, -t is of each
+    /// Have loads made by nodes (`bourdon node`) that wait at this server of messages; connections, rates and numbers of
+    /// requests are of all together, -t is of each
     #[arg(long, value_name = "URL|@FILE", requires = "key")]
     pub(crate) nodes: Option<String>,
 
-    /// How many nodes make it [default: all that answer within 2 s]
+    /// How many nodes make one [default, of a single load: all that answer within 2 s]
     #[arg(long, value_name = "N", requires = "nodes", value_parser = at_least_one::<u32>)]
     pub(crate) workers: Option<u32>,
 
@@ -82,10 +82,14 @@ pub(crate) struct NodesArgs {
     #[arg(long, value_name = "TIME", requires = "nodes", default_value = "30s", allow_hyphen_values = true, value_parser = positive_duration)]
     pub(crate) gather: u64,
 
+    #[command(flatten)]
+    pub(crate) link: LinkArgs,
+}
+
+/// Which servers nodes load.
+#[derive(Debug, Args)]
+pub(crate) struct ServersArgs {
     /// Addresses of several servers that answer for this URL, which the nodes load in turn [default: the URL's own]
     #[arg(long, value_name = "ADDRESS:PORT,…", requires = "nodes", value_delimiter = ',')]
     pub(crate) servers: Vec<SocketAddr>,
-
-    #[command(flatten)]
-    pub(crate) link: LinkArgs,
 }

@@ -76,7 +76,13 @@ impl Share {
         let own = wanted.max(1).min(most) as usize;
         let (target, cpus) = all.split_at(all.len() - own);
         let threads = asked.threads.unwrap_or(own.max(1) as u32);
-        let generator = GeneratorPlan { threads, cpus: cpus.to_vec(), spin: asked.spin.unwrap_or(false), limits: None };
+        let generator = GeneratorPlan {
+            threads,
+            cpus: cpus.to_vec(),
+            spin: asked.spin.unwrap_or(false),
+            limits: None,
+            nodes: None,
+        };
         let target = if own == 0 { Vec::new() } else { target.to_vec() };
         Share { generator, target, all }
     }

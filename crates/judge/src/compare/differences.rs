@@ -97,7 +97,7 @@ fn of_plan(run: Run<'_>) -> Vec<Said> {
         // Of each cell, since not every one of a plan that asks for it is loaded so.
         rotation: _,
         profile_functions: _,
-        generator: GeneratorPlan { threads, cpus, spin, limits: _ },
+        generator: GeneratorPlan { threads, cpus, spin, limits: _, nodes },
         target_cpus,
         factors: _,
         targets: _,
@@ -115,6 +115,7 @@ fn of_plan(run: Run<'_>) -> Vec<Said> {
         said(Aspect::GeneratorThreads, u64::from(*threads)),
         said(Aspect::GeneratorCpus, AspectValue::Cpus(cpus.clone())),
         said(Aspect::Spin, *spin),
+        said(Aspect::Nodes, nodes.map_or(NONE.into(), |nodes| AspectValue::from(u64::from(nodes)))),
         said(Aspect::Ladder, ladder.as_deref().unwrap_or(NONE)),
     ]
 }

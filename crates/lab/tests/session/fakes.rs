@@ -215,7 +215,7 @@ pub(crate) fn draft(blocks: u32) -> Draft {
         ladder: None,
         rotation: None,
         profile_functions: vec![],
-        generator: GeneratorPlan { threads: 1, cpus: vec![], spin: false, limits: None },
+        generator: GeneratorPlan { threads: 1, cpus: vec![], spin: false, limits: None, nodes: None },
         target_cpus: vec![],
         factors: vec!["target".into(), "connections".into()],
         targets: vec![target("a"), target("b")],

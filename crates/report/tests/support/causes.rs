@@ -282,6 +282,7 @@ pub(crate) fn every_difference() -> Vec<Difference> {
         GeneratorThreads,
         GeneratorCpus,
         Spin,
+        Nodes,
         Ladder,
         Rotation,
         Path,
@@ -317,7 +318,7 @@ pub(crate) fn every_difference() -> Vec<Difference> {
     ];
     match all[0] {
         Bourdon | Cpu | Cpus | Kernel | Governor | Smt | Memory | Sysctl(_) | Toolchain(_) | TargetCpus => {}
-        GeneratorThreads | GeneratorCpus | Spin | Ladder | Rotation | Path | Method | Load | Connections => {}
+        GeneratorThreads | GeneratorCpus | Spin | Nodes | Ladder | Rotation | Path | Method | Load | Connections => {}
         Pipeline | KeepAlive | TimeOut | Window | NetworkDelay | WarmUp | Tls | TlsResume | Runtime => {}
         HandlerDelay | RateShare | Arrivals | Profile | Admin | Beside | Backend | QuickAck | Census | Mix => {}
         HttpVersion | Headers | BodyBytes | ExpectedStatus | ExpectedBody | TlsServerName | TlsTrust => {}

@@ -100,7 +100,7 @@ pub(crate) fn draft(name: &str, question: &str, factors: &[&str], cells: Vec<Cel
         ladder: None,
         rotation: Some(Rotation { slice_ns: 250 * MS, lead_in_ns: 20 * MS, rounds: None }),
         profile_functions: Vec::new(),
-        generator: GeneratorPlan { threads: 1, cpus: vec![1], spin: false, limits: None },
+        generator: GeneratorPlan { threads: 1, cpus: vec![1], spin: false, limits: None, nodes: None },
         target_cpus: vec![0],
         factors: factors.iter().map(|factor| (*factor).to_owned()).collect(),
         targets,
