@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::{LoadError, LoadOutput, MonotonicClock, Passed};
-use model::{Clock, Draft, LoadSecond, LoadSpec, Plan};
+use model::{Clock, Draft, LoadSecond, LoadSpec, Plan, Target};
 use nodes::{Asked, Command, Ended, Key, Made, News, Place, command};
 
 use crate::args::RunArgs;
@@ -44,10 +44,15 @@ impl Nodes {
         Ok(Some(Nodes { place, key, workers, gather_ns: asked.gather, at: args.at, said: RefCell::default() }))
     }
 
-    /// Makes a plan one of loads that nodes make: what rotates is one session of connections, which no node has.
+    /// Makes a plan one of loads that nodes make: what rotates is one session of connections, which no node has; and who heeds it is told
+    /// to listen where nodes elsewhere can reach it.
     pub(crate) fn make(&self, draft: &mut Draft) {
         draft.generator.nodes = Some(self.workers);
         draft.rotation = None;
+        if self.at.is_some() {
+            let everywhere = |target: &mut Target| target.launch.env.insert("ADDRESS".to_owned(), "0.0.0.0".to_owned());
+            draft.targets.iter_mut().for_each(|target| drop(everywhere(target)));
+        }
     }
 
     /// Makes a load, as [`engine::run`] does. The seconds of its warm-up are not told.

@@ -235,7 +235,13 @@ fn nodes_make_the_loads_of_a_run_and_those_of_its_blocks_that_follow() {
     assert_refused(&run(&resume), 2, "were made by 2 nodes", "--workers 2");
     let more = run(&[&resume[..], &by_nodes, &["--workers", "2"]].concat());
     assert_eq!((more.status, trials().len()), (Some(0), 6), "{more:?}");
-    // The specimen listens on 127.0.0.1 alone.
-    let outside = run(&[&[&*file, "--runs", &runs, "--workers", "2", "--at", "127.0.0.2"], &by_nodes[..]].concat());
+    // Where nodes elsewhere would reach it; and a server that listens on 127.0.0.1 alone.
+    let elsewhere = ["--runs", &runs, "--workers", "2", "--at", "127.0.0.2", "--blocks", "1"];
+    let outside = run(&[&[&*file], &elsewhere[..], &by_nodes].concat());
+    assert_eq!(outside.status, Some(0), "{outside:?}");
+    let inside = "vary.target = ['inside']\n[[target]]\nname = 'inside'\nready = '/ping'\n\
+                  run = 'env ADDRESS=127.0.0.1 $BOURDON specimen clean'\n";
+    std::fs::write(link.file("who.toml"), experiment.replace("vary.target = ['specimen:clean']\n", inside)).unwrap();
+    let outside = run(&[&[&*file], &elsewhere[..], &by_nodes].concat());
     assert_refused(&outside, 2, "nothing answers on 127.0.0.2", "have the server listen on all addresses");
 }
