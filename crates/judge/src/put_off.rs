@@ -26,6 +26,9 @@ const AT_WORK: f64 = 0.1;
 /// The last part of a rest, in which who still works is not done. A choice.
 const LAST_PART: f64 = 0.1;
 
+/// Share of the rest that was asked for in which a target is watched at least: looks begin and end it.
+const WATCHED: f64 = 0.9;
+
 /// For how long connections are closed after a load that a target had to itself, in seconds. A choice: 50 processes of Apache take 60 ms.
 const CLOSING_S: f64 = 0.1;
 
@@ -62,12 +65,15 @@ impl PutOff {
         }
     }
 
-    /// What it used once its load was over.
-    pub(crate) fn at_rest(everywhere: &[&Launch]) -> Self {
+    /// What it used once its load was over, where it was to be watched for so many seconds: unknown where nobody did.
+    pub(crate) fn at_rest(everywhere: &[&Launch], asked_s: f64) -> Self {
+        if asked_s <= 0.0 || everywhere.is_empty() {
+            return Self::NOTHING;
+        }
         let seen = everywhere.iter().filter_map(|launch| {
             let (seen, load) = (launch.record.observation.as_ref()?, launch.measured()?);
             let (rest, slices) = (seen.rest.as_ref()?, &launch.record.slices);
-            if !is_done(rest) {
+            if !is_done(rest, asked_s) {
                 return Some(Self::UNKNOWN);
             }
             // Of slices both are over their whole length, and what it always does while it idles is charged to it.
@@ -77,7 +83,7 @@ impl PutOff {
             let used_s = (rest.cpu_s() - always * rest.length_s()).max(0.0);
             Some(Self::of(used_s, bursts_s(rest, slices.is_empty()), (seen.cpu_s(), loaded_s)))
         });
-        seen.fold(Self::NOTHING, Self::or)
+        seen.reduce(Self::or).unwrap_or(Self::UNKNOWN)
     }
 
     /// The more of each.
@@ -127,15 +133,17 @@ impl PutOff {
     }
 }
 
-/// Whether it had done all that it had to do: it was not at work for much of the time, nor at the end, and still there.
-fn is_done(rest: &Rest) -> bool {
+/// Whether it was seen to the end, with all its processes, and had done all that it had to do: it was not at work for much of the time, nor
+/// for the last of it.
+fn is_done(rest: &Rest, asked_s: f64) -> bool {
     let cpus = |steps: &[RestStep]| {
         let (cpu_s, length_s) =
             steps.iter().fold((0.0, 0.0), |(cpu_s, length_s), step| (cpu_s + step.cpu_s, length_s + step.length_s));
         if length_s > 0.0 { cpu_s / length_s } else { 0.0 }
     };
     let last = (rest.steps.len() as f64 * LAST_PART).ceil() as usize;
-    !rest.ended && cpus(&rest.steps) <= NEVER_DONE && cpus(&rest.steps[rest.steps.len() - last..]) <= NEVER_DONE
+    let is_seen = !rest.ended && !rest.unwaited && rest.length_s() >= WATCHED * asked_s;
+    is_seen && cpus(&rest.steps) <= NEVER_DONE && cpus(&rest.steps[rest.steps.len() - last..]) <= NEVER_DONE
 }
 
 /// How many CPUs it used in half of the steps at most: what it does evenly.

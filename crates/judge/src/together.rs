@@ -1,7 +1,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use model::{Code, Failing, Measurement, ObservedSecond, Plan, sum};
+use model::{Code, Failing, Measurement, NS_PER_S, ObservedSecond, Plan, sum};
 
 use crate::asked::Asked;
 use crate::failing::{failing, hung_in_flight, wrong_replies};
@@ -49,10 +49,15 @@ impl Joint {
             failing: fared(&asked, (used, everywhere), plan.allow_failures, is_compared),
             stalls_at_pauses: stalls_at_pauses(&valid, everywhere),
             in_slices: PutOff::in_slices(everywhere),
-            at_rest: PutOff::at_rest(everywhere),
+            at_rest: PutOff::at_rest(everywhere, asked_rest_s(plan)),
             shares: RefCell::default(),
         }
     }
+}
+
+/// For how long the targets of a plan were to be watched after a load, in seconds.
+fn asked_rest_s(plan: &Plan) -> f64 {
+    plan.comparison.as_ref().map_or(0.0, |asked| asked.rest_ns as f64 / NS_PER_S as f64)
 }
 
 /// Whether in most slices requests waited longer for their replies than a slice waits for them, and in the windows of launches alone,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use engine::MonotonicClock;
-use model::{Clock, Plan, Rest, RestStep, Sample};
+use model::{Clock, Plan, Rest, RestStep, Sample, TrialRecord, TrialSpec};
 use observe::{ProcSource, Sampler};
 
 use crate::deadline::look_until;
@@ -14,9 +14,12 @@ use crate::launch::Running;
 /// How often a target is looked at meanwhile.
 const STEP: Duration = Duration::from_millis(50);
 
-/// How long the targets of a block are left alone after their loads: in the first one, for each does in all of them the same.
-pub(crate) fn length(plan: &Plan, block: u32) -> Duration {
-    let asked = plan.comparison.as_ref().filter(|_| block == 1);
+/// How long the targets of these trials are left alone after their loads: in the first launch of each that is recorded with it, for each does
+/// in all of them the same.
+pub(crate) fn length(plan: &Plan, specs: &[TrialSpec], done: &[TrialRecord]) -> Duration {
+    let rested = |trial: &&TrialRecord| trial.observation.as_ref().is_some_and(|seen| seen.rest.is_some());
+    let is_known = |spec: &TrialSpec| done.iter().filter(rested).any(|trial| trial.cell == spec.cell);
+    let asked = plan.comparison.as_ref().filter(|_| specs.iter().any(|spec| spec.block > 0 && !is_known(spec)));
     asked.map_or(Duration::ZERO, |asked| Duration::from_nanos(asked.rest_ns))
 }
 
@@ -42,6 +45,7 @@ impl Looks {
         let cpu_s = |sample: &Sample| sample.cpu_user_s + sample.cpu_system_s;
         if let Some(before) = self.last.replace(now) {
             let length_s = now.at_ns.saturating_sub(before.at_ns) as f64 / 1e9;
+            self.seen.unwaited |= now.unwaited || now.ignores_children && now.started != before.started;
             // What ended and was waited for is credited in whole ticks.
             self.seen.steps.push(RestStep { length_s, cpu_s: (cpu_s(&now) - cpu_s(&before)).max(0.0) });
         }

@@ -5,6 +5,7 @@ use model::{Addition, Event, NS_PER_S, Next, Plan, Planner, Together, TrialRecor
 
 use crate::error::LabError;
 use crate::record::RunFolder;
+use crate::rest;
 use crate::together::{Launching, run_together};
 use crate::trial::{LaunchEvent, TrialOutput, TrialTools, cell_of, empty_record, given_up, run_launch};
 
@@ -204,8 +205,9 @@ impl Session<'_> {
             return Ok(true);
         }
         let output = self.folder.output_of(&specs.first().map(TrialSpec::id).unwrap_or_default());
+        let rest = rest::length(&plan, specs, &self.done);
         let mut telling = Telling::new(self.folder, on_event, begun, stop);
-        let made = run_launch(&plan, specs, tools, &output, stop, &mut |told| telling.tell(told));
+        let made = run_launch(&plan, specs, tools, (&output, rest), stop, &mut |told| telling.tell(told));
         for record in telling.into_kept()? {
             planner.take(&record);
             self.done.push(record);
@@ -234,9 +236,10 @@ impl Session<'_> {
             barred: broken.get(cell_of(&plan, spec).levels.target()).cloned(),
         };
         let launches: Vec<Launching> = together.trials.iter().map(launching).collect();
+        let rest = rest::length(&plan, &together.trials, &self.done);
         let begun = self.begun(&*planner, launches.len());
         let mut telling = Telling::new(self.folder, on_event, begun, stop);
-        let made = run_together(&plan, &launches, &together.turns, tools, stop, &mut |told| telling.tell(told));
+        let made = run_together(&plan, &launches, (&together.turns, rest), tools, stop, &mut |told| telling.tell(told));
         self.keep(planner, made, broken, on_event)
     }
 

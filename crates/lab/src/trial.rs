@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use engine::{LoadError, LoadOutput, Passed, RunOptions, SliceSpec, Sliced};
 use jiff::Timestamp;
@@ -81,7 +82,7 @@ pub(crate) enum LaunchEvent<'a> {
     Samples(TrialSpec, &'a [Sample], u64),
 }
 
-/// Launches the target of some trials' cells once, and loads and watches it for one trial after the other. None when
+/// Launches the target of some trials' cells once, and loads and watches it for one trial after the other, and for so long after the last. None when
 /// it was stopped before the last window's end, or the rest after it: then nothing of it is worth keeping, except in a soak, whose trials are told one by
 /// one. What was measured by then is kept, however long its target takes to end.
 ///
@@ -91,7 +92,7 @@ pub(crate) fn run_launch(
     plan: &Plan,
     specs: &[TrialSpec],
     tools: TrialTools<'_>,
-    output: &Path,
+    (output, rest): (&Path, Duration),
     stop: &AtomicBool,
     tell: &mut dyn FnMut(LaunchEvent<'_>),
 ) -> Result<Option<Vec<TrialOutput>>, LabError> {
@@ -115,7 +116,7 @@ pub(crate) fn run_launch(
             };
             let mut rungs = Rungs { plan, tools, running, behind, heap, began, at_rest: None };
             let loaded = rungs.load_all(specs, stop, tell, &mut made);
-            let loaded = loaded.map(|is_whole| is_whole && rungs.rest(first_spec, stop, &mut made));
+            let loaded = loaded.map(|is_whole| is_whole && rungs.rest(rest, stop, &mut made));
             if let Some(folder) = rungs.running.stop() {
                 tell(LaunchEvent::Left(first.levels.target(), &folder));
             }
@@ -312,12 +313,10 @@ impl Rungs<'_> {
         Ok(true)
     }
 
-    /// Leaves it alone where the plan says so, and watches it; false when it was stopped meanwhile.
-    fn rest(&mut self, spec: &TrialSpec, stop: &AtomicBool, made: &mut [TrialOutput]) -> bool {
-        let length = rest::length(self.plan, spec.block);
+    /// Leaves it alone for so long, and watches it; false when it was stopped meanwhile.
+    fn rest(&mut self, length: Duration, stop: &AtomicBool, made: &mut [TrialOutput]) -> bool {
         let seen = made.last_mut().and_then(|last| last.record.observation.as_mut());
-        // Its twin does the same.
-        let Some(seen) = seen.filter(|_| !length.is_zero() && !spec.twin) else { return true };
+        let Some(seen) = seen.filter(|_| !length.is_zero()) else { return true };
         seen.rest = rest::watch(&mut *self.running, length, stop);
         !stop.load(Ordering::Relaxed)
     }

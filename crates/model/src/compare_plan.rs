@@ -25,7 +25,7 @@ pub struct ComparePlan {
     /// earlier versions do not tell.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_experiment: bool,
-    /// How long each target is left alone after its load in the first block, in nanoseconds: what it does then may be work that it put
+    /// How long each target is left alone after the first of its loads, in nanoseconds: what it does then may be work that it put
     /// off. 0 in plans of earlier versions: not at all.
     #[serde(default, skip_serializing_if = "none")]
     pub rest_ns: u64,

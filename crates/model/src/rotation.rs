@@ -127,6 +127,9 @@ pub struct Rest {
     /// Whether it ended by itself before that was over.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended: bool,
+    /// Whether processes of it ended without being waited for, or may have: what these used is in nobody's CPU seconds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unwaited: bool,
 }
 
 /// What a target did between two looks.

@@ -109,7 +109,7 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub(crate) no_rotation: bool,
 
-    /// How long each server is watched in the first block once its load is over, for work that it put off until then [default: 2.5s]
+    /// How long each server is watched once the first of its loads is over, for work that it put off until then [default: 2.5s]
     #[arg(long, value_name = "TIME", value_parser = rest)]
     pub(crate) rest: Option<u64>,
 

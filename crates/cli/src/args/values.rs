@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::num::{IntErrorKind, ParseIntError};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -39,9 +40,12 @@ pub(crate) fn positive_duration(text: &str) -> Result<u64, String> {
 
 /// How long servers are watched after a load: what a minute does not show is not waited for.
 pub(super) fn rest(text: &str) -> Result<u64, String> {
-    const MOST_NS: u64 = 60_000_000_000;
+    const USEFUL_NS: RangeInclusive<u64> = 500_000_000..=60_000_000_000;
     let found = duration(text).map_err(|error| error.to_string())?;
-    if found > MOST_NS { Err("must be a minute at most".to_owned()) } else { Ok(found) }
+    match found == 0 || USEFUL_NS.contains(&found) {
+        true => Ok(found),
+        false => Err("must be from 500ms to a minute, or 0".to_owned()),
+    }
 }
 
 /// The window of a calibration's load: in a shorter one even the null responder has no reply now and then.

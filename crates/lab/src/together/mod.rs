@@ -20,7 +20,6 @@ use crate::error::LabError;
 use crate::hint;
 use crate::launch::Unlaunched;
 use crate::printed::tail;
-use crate::rest;
 use crate::trial::{LaunchEvent, TrialOutput, TrialTools, cell_of, given_up, launch, load_spec};
 
 /// One launch of those that are to live together.
@@ -43,7 +42,7 @@ pub(crate) struct Launching {
 pub(crate) fn run_together(
     plan: &Plan,
     launches: &[Launching],
-    turns: &[Turn],
+    (turns, rest): (&[Turn], Duration),
     tools: TrialTools<'_>,
     stop: &AtomicBool,
     tell: &mut dyn FnMut(LaunchEvent<'_>),
@@ -61,7 +60,7 @@ pub(crate) fn run_together(
         members.extend(member);
         made.push(trial);
     }
-    if !members.is_empty() && !rotate(plan, members, turns, tools, (stop, tell), &mut made)? {
+    if !members.is_empty() && !rotate(plan, members, (turns, rest), tools, (stop, tell), &mut made)? {
         return Ok(None);
     }
     let up: Vec<bool> = made.iter().map(|trial| trial.record.is_up()).collect();
@@ -123,7 +122,7 @@ fn start<'a>(
 fn rotate(
     plan: &Plan,
     members: Vec<Member<'_>>,
-    turns: &[Turn],
+    (turns, rest): (&[Turn], Duration),
     tools: TrialTools<'_>,
     (stop, tell): (&AtomicBool, &mut dyn FnMut(LaunchEvent<'_>)),
     made: &mut [TrialOutput],
@@ -133,7 +132,6 @@ fn rotate(
     let load = |member: &Member<'_>| load_spec(plan, &member.spec, &*member.running, lead_in_ns);
     let loads: Vec<LoadSpec> = members.iter().map(load).collect();
     let options = RunOptions { histograms: true, ..RunOptions::default() };
-    let rest = members.first().map_or(Duration::ZERO, |member| rest::length(plan, member.spec.block));
     let round = RefCell::new(Round::new(members, turns, (rest, stop), tell));
     let (mut next, mut progress) = (
         |sliced: Option<Sliced>| round.borrow_mut().edge(sliced.as_ref()),

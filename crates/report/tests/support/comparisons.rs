@@ -39,7 +39,7 @@ pub(crate) fn revisions_recorded() -> Recorded {
             gates: parse_gates(GATES).unwrap(),
             allow_undecided: false,
             of_experiment: false,
-            rest_ns: 2_500_000_000,
+            rest_ns: 0,
             revisions: ["old", "new"].into_iter().zip(titles).map(revision).collect(),
         });
         let servers = [

@@ -123,7 +123,7 @@ fn who_stopped_in_slices_may_have_ended_too_soon_to_stop_alone() {
 /// Steps of 50 ms, in each of which it used such a share of a CPU.
 fn rest(shares: impl IntoIterator<Item = f64>) -> Rest {
     let step = |share: f64| RestStep { length_s: 0.05, cpu_s: 0.05 * share };
-    Rest { steps: shares.into_iter().map(step).collect(), ended: false }
+    Rest { steps: shares.into_iter().map(step).collect(), ..Rest::default() }
 }
 
 /// At work from this step of 50 on, for so many.
@@ -139,7 +139,7 @@ fn rested(new: f64, after: &Rest, rounds: Option<u32>) -> CompareAnalysis {
 /// The same where the old one did something, too.
 fn both_rested(new: f64, after: [&Rest; 2], rounds: Option<u32>) -> CompareAnalysis {
     let session = session(new, 1_000.0, 0.005);
-    let both = ComparePlan { old: "old".to_owned(), new: "new".to_owned(), ..ComparePlan::default() };
+    let both = ComparePlan { old: "old".into(), new: "new".into(), rest_ns: 2_500_000_000, ..ComparePlan::default() };
     let plan = session.plan().with(|draft| (draft.rotation, draft.comparison) = (rounds.map(|_| ROTATION), Some(both)));
     let plan = plan.unwrap();
     let mut trials = session.records();
@@ -170,7 +170,10 @@ fn who_works_once_its_load_is_over_is_as_much_worse_at_most() {
         assert_eq!(throughput(10_000.0, &at_work(3, 13)), TAKEN_BACK, "over a quarter of the time: {rounds:?}");
         assert_eq!(throughput(10_000.0, &at_work(46, 4)), TAKEN_BACK, "it was not done: {rounds:?}");
         let ended = Rest { ended: true, ..at_work(0, 0) };
-        assert_eq!(throughput(10_000.0, &ended), TAKEN_BACK, "it was not watched to the end: {rounds:?}");
+        let unwaited = Rest { unwaited: true, ..at_work(0, 0) };
+        for unseen in [ended, unwaited, rest([0.0; 40]), Rest::default()] {
+            assert_eq!(throughput(10_000.0, &unseen), TAKEN_BACK, "it was not watched to the end: {rounds:?}");
+        }
         let cpu = |new: f64, after: &Rest| said(Metric::CpuPerRequest, new, after);
         assert_eq!(cpu(1_500.0, &at_work(3, 2)), (Faster, None), "0.1 s of 0.3 are a third: {rounds:?}");
         assert_eq!(cpu(1_500.0, &at_work(3, 4)), TAKEN_BACK, "{rounds:?}");
@@ -221,7 +224,10 @@ fn what_two_put_off_alike_leaves_the_better_one_better_and_equals_equal() {
 fn what_a_server_always_does_is_charged_to_it_once() {
     let cpu = |idle_cpus: f64, after: &Rest| {
         let session = session(1_000.0, 1_000.0, 0.0001);
-        let plan = session.plan().with(|draft| draft.rotation = Some(ROTATION)).unwrap();
+        let both =
+            ComparePlan { old: "old".into(), new: "new".into(), rest_ns: 2_500_000_000, ..ComparePlan::default() };
+        let plan =
+            session.plan().with(|draft| (draft.rotation, draft.comparison) = (Some(ROTATION), Some(both))).unwrap();
         let mut trials = session.records();
         for trial in &mut trials {
             cut(trial, 12);
@@ -237,4 +243,18 @@ fn what_a_server_always_does_is_charged_to_it_once() {
     // How far that leaves it open is the doubt about what it used in slices of others, and no more.
     assert!((cpu(0.008, &ticker) / cpu(0.008, &nothing) - 1.0).abs() < 1e-9);
     assert!(cpu(0.008, &at_work(20, 1)) > 1.1 * cpu(0.008, &nothing), "a ticker does not do that");
+}
+
+#[test]
+fn who_was_to_be_watched_and_was_not_is_not_better() {
+    let session = session(1_500.0, 1_000.0, 0.005);
+    let said = |rest_ns: u64| {
+        let both = ComparePlan { old: "old".into(), new: "new".into(), rest_ns, ..ComparePlan::default() };
+        let plan = session.plan().with(|draft| draft.comparison = Some(both)).unwrap();
+        let run = Run { plan: &plan, environment: &Environment::default(), trials: &session.records() };
+        let found = compare_targets(run, "old", "new", &[]);
+        (row(&found, Metric::Throughput).verdict, row(&found, Metric::Throughput).withheld)
+    };
+    assert_eq!(said(0), (Faster, None));
+    assert_eq!(said(2_500_000_000), TAKEN_BACK);
 }
