@@ -45,7 +45,8 @@ impl Looks {
         let cpu_s = |sample: &Sample| sample.cpu_user_s + sample.cpu_system_s;
         if let Some(before) = self.last.replace(now) {
             let length_s = now.at_ns.saturating_sub(before.at_ns) as f64 / 1e9;
-            self.seen.unwaited |= now.unwaited || now.ignores_children && now.started != before.started;
+            let has_children = now.processes.max(before.processes) > 1 && now.started != before.started;
+            self.seen.unwaited |= now.unwaited && !before.unwaited || now.ignores_children && has_children;
             // What ended and was waited for is credited in whole ticks.
             self.seen.steps.push(RestStep { length_s, cpu_s: (cpu_s(&now) - cpu_s(&before)).max(0.0) });
         }

@@ -313,11 +313,14 @@ impl Rungs<'_> {
         Ok(true)
     }
 
-    /// Leaves it alone for so long, and watches it; false when it was stopped meanwhile.
+    /// Leaves it alone for so long, and watches it, which all its loads have; false when it was stopped meanwhile.
     fn rest(&mut self, length: Duration, stop: &AtomicBool, made: &mut [TrialOutput]) -> bool {
-        let seen = made.last_mut().and_then(|last| last.record.observation.as_mut());
-        let Some(seen) = seen.filter(|_| !length.is_zero()) else { return true };
-        seen.rest = rest::watch(&mut *self.running, length, stop);
+        if length.is_zero() || made.iter().all(|trial| trial.record.observation.is_none()) {
+            return true;
+        }
+        let rest = rest::watch(&mut *self.running, length, stop);
+        let seen = made.iter_mut().filter_map(|trial| trial.record.observation.as_mut());
+        seen.for_each(|seen| seen.rest.clone_from(&rest));
         !stop.load(Ordering::Relaxed)
     }
 
