@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::{LoadError, LoadOutput, MonotonicClock, Passed};
-use model::{Clock, Draft, LoadSecond, LoadSpec, Plan, Target};
+use model::{Clock, Draft, LoadSecond, LoadSpec, Plan};
 use nodes::{Asked, Command, Ended, Key, Made, News, Place, command};
 
 use crate::args::RunArgs;
@@ -50,8 +50,9 @@ impl Nodes {
         draft.generator.nodes = Some(self.workers);
         draft.rotation = None;
         if self.at.is_some() {
-            let everywhere = |target: &mut Target| target.launch.env.insert("ADDRESS".to_owned(), "0.0.0.0".to_owned());
-            draft.targets.iter_mut().for_each(|target| drop(everywhere(target)));
+            for target in &mut draft.targets {
+                target.launch.env.insert("ADDRESS".to_owned(), "0.0.0.0".to_owned());
+            }
         }
     }
 

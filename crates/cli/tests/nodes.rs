@@ -217,8 +217,10 @@ fn nodes_make_the_loads_of_a_run_and_those_of_its_blocks_that_follow() {
     let [file, runs] = [link.file("who.toml"), link.file("runs")].map(|path| path.display().to_string());
     let by_nodes = ["--nodes", &nats, "--key", &key];
     let run = |options: &[&str]| spawn(&[&["run", "--format", "json"], options].concat()).end();
-    let keyless = run(&[&file, "--runs", &runs, "--nodes", &nats, "--key", &key]);
-    assert_refused(&keyless, 2, "--workers is missing", "the same number of nodes");
+    let alone = run(&[&file, "--runs", &runs, "--nodes", &nats, "--key", &key]);
+    assert_refused(&alone, 2, "--workers is missing", "the same number of nodes");
+    let all = run(&[&["all", "--runs", &runs, "--workers", "2"], &by_nodes[..]].concat());
+    assert_refused(&all, 2, "--nodes belongs to a run of one experiment", "name one");
     let _nodes = [link.node(&[]), link.node(&["--clock-ahead", "5"])];
     let whole = run(&[&[&*file, "--runs", &runs, "--workers", "2"], &by_nodes[..]].concat());
     assert_eq!(whole.status, Some(0), "{whole:?}");

@@ -5,7 +5,7 @@ use model::{Metric, Rest, RestStep, Slice};
 use crate::launch::Launch;
 use crate::marks;
 use crate::slices;
-use crate::thresholds::{NEVER_DONE, SPILL, TOUCHED_PART};
+use crate::thresholds::{AT_WORK, CLOSING_S, LAST_PART, NEVER_DONE, SPILL, TOUCHED_PART, WATCHED};
 
 /// How much of that is in none of its figures, at most. Each is infinite where nobody knows how much was left to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,18 +19,6 @@ pub(crate) struct PutOff {
     /// For what share of the time under load some would have: what it did at once, however often.
     bursts: f64,
 }
-
-/// Share of a step at rest in which a target is at work. A choice: tickers, and threads that only look, take hundredths.
-const AT_WORK: f64 = 0.1;
-
-/// The last part of a rest, in which who still works is not done. A choice.
-const LAST_PART: f64 = 0.1;
-
-/// Share of the rest that was asked for in which a target is watched at least: looks begin and end it.
-const WATCHED: f64 = 0.9;
-
-/// For how long connections are closed after a load that a target had to itself, in seconds. A choice: 50 processes of Apache take 60 ms.
-const CLOSING_S: f64 = 0.1;
 
 impl PutOff {
     const NOTHING: PutOff = PutOff { cpu: 0.0, time: 0.0, at_once_s: 0.0, bursts: 0.0 };

@@ -1,7 +1,10 @@
 //! Every threshold of the judgement, in one place, each with the reason for its value.
 
+mod rest;
+
 // Pictures draw these, too.
 pub use model::{POOL_SHARE_OF_CONNECTIONS, SERIAL_AT_MOST};
+pub(crate) use rest::*;
 
 /// Blocks needed for a verdict. At six the sign interval reaches 95 % for the first time (1 − 2·2⁻⁶ = 96.9 %); with
 /// fewer a result is preliminary.
@@ -179,9 +182,6 @@ pub const SLICE_REQUESTS: f64 = 40.0;
 
 /// Rounds of a launch at least: with two, each of two servers is first once.
 pub const LEAST_ROUNDS: u32 = 2;
-
-/// Share of a CPU used in slices of others from which a target may have had more to do. A choice: beside one that fills it, it gets half.
-pub(crate) const NEVER_DONE: f64 = 0.25;
 
 /// Garbage collections within a launch's slices from which its p99 holds their share. A choice: of fewer, one more or less
 /// changes by over a tenth how many replies wait for one, and slices have them by chance.

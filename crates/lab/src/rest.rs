@@ -72,3 +72,44 @@ pub(crate) fn watch(running: &mut dyn Running, length: Duration, stop: &AtomicBo
     looks.end(running.ended().is_some());
     looks.seen().filter(|_| is_whole)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(looks: impl IntoIterator<Item = Sample>) -> Rest {
+        let mut all = Looks::default();
+        looks.into_iter().for_each(|look| all.add(look));
+        all.end(false);
+        all.seen().unwrap()
+    }
+
+    fn look(at_ms: u64, cpu_s: f64) -> Sample {
+        Sample { at_ns: at_ms * 1_000_000, cpu_user_s: cpu_s, processes: 1, started: Some(7), ..Sample::default() }
+    }
+
+    #[test]
+    fn what_was_used_is_told_from_look_to_look() {
+        // The last look lacks what a process used that nobody waited for.
+        let rest = seen([look(0, 5.0), look(50, 5.02), look(110, 5.02), look(160, 4.0)]);
+        let steps: Vec<(f64, f64)> = rest.steps.iter().map(|step| (step.length_s, step.cpu_s)).collect();
+        assert_eq!(steps.len(), 3);
+        assert!((steps[0].1 - 0.02).abs() < 1e-9 && steps[0].0 == 0.05 && steps[1] == (0.06, 0.0) && steps[2].1 == 0.0);
+        assert!(!rest.ended && !rest.unwaited);
+        assert_eq!(Looks::default().seen(), None);
+    }
+
+    #[test]
+    fn children_that_nobody_waits_for_are_told_and_not_what_was_so_before_or_was_inherited() {
+        let ignoring = |at_ms, processes, started| {
+            let look = look(at_ms, 1.0);
+            Sample { ignores_children: true, processes, started: Some(started), ..look }
+        };
+        assert!(!seen([ignoring(0, 1, 7), ignoring(50, 1, 8)]).unwaited, "it has none");
+        assert!(seen([ignoring(0, 2, 7), ignoring(50, 1, 8)]).unwaited);
+        assert!(!seen([ignoring(0, 4, 7), ignoring(50, 4, 7)]).unwaited, "none came");
+        let unwaited = |at_ms, unwaited| Sample { unwaited, ..look(at_ms, 1.0) };
+        assert!(seen([unwaited(0, false), unwaited(50, true)]).unwaited);
+        assert!(!seen([unwaited(0, true), unwaited(50, true)]).unwaited, "that was under load");
+    }
+}

@@ -1,0 +1,16 @@
+//! What a target does while nobody asks it anything.
+
+/// Share of a CPU used then from which a target may have had more to do. A choice: beside one that fills it, it gets half.
+pub(crate) const NEVER_DONE: f64 = 0.25;
+
+/// Share of a step at rest in which a target is at work. A choice: tickers, and threads that only look, take hundredths.
+pub(crate) const AT_WORK: f64 = 0.1;
+
+/// The last part of a rest, in which who still works is not done. A choice.
+pub(crate) const LAST_PART: f64 = 0.1;
+
+/// Share of the rest that was asked for in which a target is watched at least: looks begin and end it.
+pub(crate) const WATCHED: f64 = 0.9;
+
+/// For how long connections are closed after a load that a target had to itself, in seconds. A choice: 50 processes of Apache take 60 ms.
+pub(crate) const CLOSING_S: f64 = 0.1;
