@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 
 use model::{
     Arm, COMPARE_SCHEMA, Cell, CellPlan, CompareAnalysis, CompareForm, CompareRow, CutLoad, Draft, Environment, Gate,
-    LaunchRecipe, MarkNote, Metric, Plan, RepeatedBlock, SameServer, SessionAnalysis, Target, TrialCount, TrialRecord,
-    VoidTrial,
+    LaunchRecipe, MarkNote, Metric, Plan, RepeatedBlock, Rest, SameServer, SessionAnalysis, Target, TrialCount,
+    TrialRecord, VoidTrial,
 };
 
 pub use differences::asked_differently;
@@ -251,7 +251,7 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
         form: CompareForm::Runs,
         cut: Vec::new(),
         drift: None,
-        rest_s: rest_s(run),
+        rest_s: rest_s(pairs),
         interleaved: false,
         blocks: 0,
         preliminary: true,
@@ -268,13 +268,14 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
     }
 }
 
-/// For how long the targets were watched after a load under each of the conditions; none where one was not.
-fn rest_s(run: Run<'_>) -> Option<f64> {
-    let of_cell = |cell: usize| {
-        let of_it = run.trials.iter().filter(|trial| trial.cell == cell);
-        of_it.filter_map(|trial| Some(trial.observation.as_ref()?.rest.as_ref()?.length_s())).reduce(f64::max)
+/// For how long each of the servers was watched to the end after a load under each of the conditions; none where one was not.
+fn rest_s(pairs: &[Pair<'_>]) -> Option<f64> {
+    let of_arm = |(records, cell): (&Records, usize)| {
+        let asked_s = records.plan.comparison.as_ref()?.rest_ns as f64 / 1e9;
+        let rests = records.everywhere(cell).filter_map(|launch| launch.record.observation.as_ref()?.rest.as_ref());
+        rests.filter(|rest| rest.is_whole(asked_s)).map(Rest::length_s).reduce(f64::max)
     };
-    let all: Option<Vec<f64>> = (0..run.plan.cells.len()).map(of_cell).collect();
+    let all: Option<Vec<f64>> = pairs.iter().flat_map(|pair| [pair.old, pair.new]).map(of_arm).collect();
     all?.into_iter().reduce(f64::min)
 }
 

@@ -5,7 +5,7 @@ use model::{Metric, Rest, RestStep, Slice};
 use crate::launch::Launch;
 use crate::marks;
 use crate::slices;
-use crate::thresholds::{AT_WORK, CLOSING_S, LAST_PART, NEVER_DONE, SPILL, TOUCHED_PART, WATCHED};
+use crate::thresholds::{AT_WORK, CLOSING_S, LAST_PART, LOOK_S, NEVER_DONE, SPILL, TOUCHED_PART};
 
 /// How much of that is in none of its figures, at most. Each is infinite where nobody knows how much was left to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -53,15 +53,16 @@ impl PutOff {
         }
     }
 
-    /// What it used once its load was over, where it was to be watched for so many seconds: unknown where nobody did.
+    /// What it used once its load was over, where it was to be watched for so many seconds: unknown where nobody did so to the end.
     pub(crate) fn at_rest(everywhere: &[&Launch], asked_s: f64) -> Self {
         if asked_s <= 0.0 || everywhere.is_empty() {
             return Self::NOTHING;
         }
         let seen = everywhere.iter().filter_map(|launch| {
             let (seen, load) = (launch.record.observation.as_ref()?, launch.measured()?);
-            let (rest, slices) = (seen.rest.as_ref()?, &launch.record.slices);
-            if !is_done(rest, asked_s) {
+            let rest = seen.rest.as_ref().filter(|rest| rest.is_whole(asked_s))?;
+            let slices = &launch.record.slices;
+            if !is_done(rest) {
                 return Some(Self::UNKNOWN);
             }
             // Of slices both are over their whole length, and what it always does while it idles is charged to it.
@@ -121,17 +122,16 @@ impl PutOff {
     }
 }
 
-/// Whether it was seen to the end, with all its processes, and had done all that it had to do: it was not at work for much of the time, nor
-/// for the last of it.
-fn is_done(rest: &Rest, asked_s: f64) -> bool {
+/// Whether it was seen with all its processes, and had done all that it had to do: it was not at work for much of the time, nor for the
+/// last of it.
+fn is_done(rest: &Rest) -> bool {
     let cpus = |steps: &[RestStep]| {
         let (cpu_s, length_s) =
             steps.iter().fold((0.0, 0.0), |(cpu_s, length_s), step| (cpu_s + step.cpu_s, length_s + step.length_s));
         if length_s > 0.0 { cpu_s / length_s } else { 0.0 }
     };
     let last = (rest.steps.len() as f64 * LAST_PART).ceil() as usize;
-    let is_seen = !rest.ended && !rest.unwaited && rest.length_s() >= WATCHED * asked_s;
-    is_seen && cpus(&rest.steps) <= NEVER_DONE && cpus(&rest.steps[rest.steps.len() - last..]) <= NEVER_DONE
+    !rest.unwaited && cpus(&rest.steps) <= NEVER_DONE && cpus(&rest.steps[rest.steps.len() - last..]) <= NEVER_DONE
 }
 
 /// How many CPUs it used in half of the steps at most: what it does evenly.
@@ -144,7 +144,8 @@ fn median_cpus(rest: &Rest) -> f64 {
 /// CPU seconds that it used in steps in which it was at work: the most in steps that follow each other, and all. After a load of its own
 /// its connections are closed, which is nobody's work.
 fn bursts_s(rest: &Rest, is_alone: bool) -> [f64; 2] {
-    let is_at_work = |step: &RestStep| step.cpu_s > AT_WORK * step.length_s;
+    // What it did at once does not become less by a look that came late.
+    let is_at_work = |step: &RestStep| step.cpu_s > AT_WORK * step.length_s.min(LOOK_S);
     let mut since_s = 0.0;
     let closing = rest.steps.iter().take_while(|step| {
         since_s += step.length_s;

@@ -34,6 +34,8 @@ pub(crate) struct Records<'a> {
     together: Vec<OnceCell<Joint>>,
     /// Whether they are held against an old or a new server, and not only against other targets.
     is_compared: bool,
+    /// Whether it is with another run that it is compared.
+    pub(crate) is_one_of_two: bool,
 }
 
 impl<'a> Records<'a> {
@@ -85,6 +87,7 @@ impl<'a> Records<'a> {
             unfinished: OnceCell::new(),
             loaded_before_ns: loaded_before_ns(plan),
             is_compared: plan.comparison.is_some(),
+            is_one_of_two: false,
         };
         for (block, launches) in blocks {
             for ((cell, twin), launch) in launches {
@@ -108,7 +111,7 @@ impl<'a> Records<'a> {
 
     /// The same as one side of a comparison of two runs.
     pub(crate) fn compared(self) -> Self {
-        Records { is_compared: true, ..self }
+        Records { is_compared: true, is_one_of_two: true, ..self }
     }
 
     /// The same with every round of slices; none where all count.
@@ -127,6 +130,7 @@ impl<'a> Records<'a> {
             loaded_before_ns: self.loaded_before_ns.clone(),
             together: self.plan.cells.iter().map(|_| OnceCell::new()).collect(),
             is_compared: self.is_compared,
+            is_one_of_two: self.is_one_of_two,
         })
     }
 

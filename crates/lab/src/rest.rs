@@ -14,13 +14,17 @@ use crate::launch::Running;
 /// How often a target is looked at meanwhile.
 const STEP: Duration = Duration::from_millis(50);
 
-/// How long the targets of these trials are left alone after their loads: in the first launch of each that is recorded with it, for each does
-/// in all of them the same.
+/// How long the targets of these trials are left alone after each of their loads: until each was once watched to the end after it, for each
+/// does in all of its launches the same.
 pub(crate) fn length(plan: &Plan, specs: &[TrialSpec], done: &[TrialRecord]) -> Duration {
-    let rested = |trial: &&TrialRecord| trial.observation.as_ref().is_some_and(|seen| seen.rest.is_some());
+    let Some(asked) = &plan.comparison else { return Duration::ZERO };
+    let asked = Duration::from_nanos(asked.rest_ns);
+    let rested = |trial: &&TrialRecord| {
+        let rest = trial.observation.as_ref().and_then(|seen| seen.rest.as_ref());
+        rest.is_some_and(|rest| rest.is_whole(asked.as_secs_f64()))
+    };
     let is_known = |spec: &TrialSpec| done.iter().filter(rested).any(|trial| trial.cell == spec.cell);
-    let asked = plan.comparison.as_ref().filter(|_| specs.iter().any(|spec| spec.block > 0 && !is_known(spec)));
-    asked.map_or(Duration::ZERO, |asked| Duration::from_nanos(asked.rest_ns))
+    if specs.iter().any(|spec| spec.block > 0 && !is_known(spec)) { asked } else { Duration::ZERO }
 }
 
 /// Leaves all targets alone for so long, and has them looked at now and then; false where that was cut short.
@@ -33,44 +37,51 @@ pub(crate) fn leave_alone(length: Duration, stop: &AtomicBool, mut look: impl Fn
     look_until(STEP, &mut is_over, || !stop.load(Ordering::Relaxed)).is_some()
 }
 
-/// Looks at one at rest.
-#[derive(Debug, Default)]
-pub(crate) struct Looks {
+/// Looks at a target at rest, by a sampler that knows nothing of its load: who ended under it hides nothing.
+pub(crate) struct Watcher {
+    sampler: Sampler,
+    looks: Looks,
+}
+
+impl Watcher {
+    /// Of one that runs; none where nobody can look at it.
+    pub(crate) fn of(running: &dyn Running) -> Option<Self> {
+        let sampler = Sampler::new(running.family()?, None, &ProcSource::default(), Arc::new(MonotonicClock));
+        Some(Self { sampler, looks: Looks::default() })
+    }
+
+    pub(crate) fn look(&mut self) {
+        self.looks.add(self.sampler.sample());
+    }
+
+    /// Leaves it alone for so long; false where that was cut short.
+    pub(crate) fn leave_alone(&mut self, length: Duration, stop: &AtomicBool) -> bool {
+        leave_alone(length, stop, || self.look())
+    }
+
+    /// What was seen; `ended` is whether the target has ended meanwhile.
+    pub(crate) fn end(self, ended: bool) -> Rest {
+        Rest { ended, ..self.looks.seen }
+    }
+}
+
+#[derive(Default)]
+struct Looks {
     last: Option<Sample>,
     seen: Rest,
 }
 
 impl Looks {
-    pub(crate) fn add(&mut self, now: Sample) {
+    fn add(&mut self, now: Sample) {
         let cpu_s = |sample: &Sample| sample.cpu_user_s + sample.cpu_system_s;
         if let Some(before) = self.last.replace(now) {
             let length_s = now.at_ns.saturating_sub(before.at_ns) as f64 / 1e9;
-            let has_children = now.processes.max(before.processes) > 1 && now.started != before.started;
-            self.seen.unwaited |= now.unwaited && !before.unwaited || now.ignores_children && has_children;
+            // Whose child a process was that came and went between two looks nobody knows.
+            self.seen.unwaited |= now.unwaited || now.ignores_children && now.started != before.started;
             // What ended and was waited for is credited in whole ticks.
             self.seen.steps.push(RestStep { length_s, cpu_s: (cpu_s(&now) - cpu_s(&before)).max(0.0) });
         }
     }
-
-    /// It is over; `ended` is whether the target was, too.
-    pub(crate) fn end(&mut self, ended: bool) {
-        self.seen.ended = ended;
-    }
-
-    /// What was seen; none of one that was not looked at.
-    pub(crate) fn seen(self) -> Option<Rest> {
-        self.last.is_some().then_some(self.seen)
-    }
-}
-
-/// Leaves one alone that had its launch to itself, and watches it; none of one of which nobody sees anything, or where it was cut short.
-pub(crate) fn watch(running: &mut dyn Running, length: Duration, stop: &AtomicBool) -> Option<Rest> {
-    let family = running.family()?;
-    let mut sampler = Sampler::new(family, None, &ProcSource::default(), Arc::new(MonotonicClock));
-    let mut looks = Looks::default();
-    let is_whole = leave_alone(length, stop, || looks.add(sampler.sample()));
-    looks.end(running.ended().is_some());
-    looks.seen().filter(|_| is_whole)
 }
 
 #[cfg(test)]
@@ -80,8 +91,7 @@ mod tests {
     fn seen(looks: impl IntoIterator<Item = Sample>) -> Rest {
         let mut all = Looks::default();
         looks.into_iter().for_each(|look| all.add(look));
-        all.end(false);
-        all.seen().unwrap()
+        all.seen
     }
 
     fn look(at_ms: u64, cpu_s: f64) -> Sample {
@@ -95,21 +105,15 @@ mod tests {
         let steps: Vec<(f64, f64)> = rest.steps.iter().map(|step| (step.length_s, step.cpu_s)).collect();
         assert_eq!(steps.len(), 3);
         assert!((steps[0].1 - 0.02).abs() < 1e-9 && steps[0].0 == 0.05 && steps[1] == (0.06, 0.0) && steps[2].1 == 0.0);
-        assert!(!rest.ended && !rest.unwaited);
-        assert_eq!(Looks::default().seen(), None);
+        assert!(!rest.unwaited);
     }
 
     #[test]
-    fn children_that_nobody_waits_for_are_told_and_not_what_was_so_before_or_was_inherited() {
-        let ignoring = |at_ms, processes, started| {
-            let look = look(at_ms, 1.0);
-            Sample { ignores_children: true, processes, started: Some(started), ..look }
-        };
-        assert!(!seen([ignoring(0, 1, 7), ignoring(50, 1, 8)]).unwaited, "it has none");
-        assert!(seen([ignoring(0, 2, 7), ignoring(50, 1, 8)]).unwaited);
-        assert!(!seen([ignoring(0, 4, 7), ignoring(50, 4, 7)]).unwaited, "none came");
-        let unwaited = |at_ms, unwaited| Sample { unwaited, ..look(at_ms, 1.0) };
-        assert!(seen([unwaited(0, false), unwaited(50, true)]).unwaited);
-        assert!(!seen([unwaited(0, true), unwaited(50, true)]).unwaited, "that was under load");
+    fn children_that_nobody_waits_for_are_told() {
+        let ignoring = |at_ms, started| Sample { ignores_children: true, started: Some(started), ..look(at_ms, 1.0) };
+        assert!(seen([ignoring(0, 7), ignoring(50, 8)]).unwaited, "it may have come and gone in between");
+        assert!(!seen([ignoring(0, 7), ignoring(50, 7)]).unwaited, "none came");
+        assert!(seen([look(0, 1.0), Sample { unwaited: true, ..look(50, 1.0) }]).unwaited);
+        assert!(!seen([look(0, 1.0), Sample { started: Some(8), ..look(50, 1.0) }]).unwaited, "it waits for its own");
     }
 }

@@ -23,7 +23,6 @@ use crate::prepare::Prepared;
 use crate::printed::tail;
 use crate::profiler::Taken;
 use crate::record::Kept;
-use crate::rest;
 use crate::watch::{Watch, Watched, is_dose};
 
 /// Makes a load. The engine does; a test puts a simulated one in its place.
@@ -82,7 +81,7 @@ pub(crate) enum LaunchEvent<'a> {
     Samples(TrialSpec, &'a [Sample], u64),
 }
 
-/// Launches the target of some trials' cells once, and loads and watches it for one trial after the other, and for so long after the last. None when
+/// Launches the target of some trials' cells once, and loads and watches it for one trial after the other, and for so long after each. None when
 /// it was stopped before the last window's end, or the rest after it: then nothing of it is worth keeping, except in a soak, whose trials are told one by
 /// one. What was measured by then is kept, however long its target takes to end.
 ///
@@ -114,9 +113,8 @@ pub(crate) fn run_launch(
                     return Err(prevented(why));
                 }
             };
-            let mut rungs = Rungs { plan, tools, running, behind, heap, began, at_rest: None };
+            let mut rungs = Rungs { plan, tools, running, behind, heap, began, rest, at_rest: None };
             let loaded = rungs.load_all(specs, stop, tell, &mut made);
-            let loaded = loaded.map(|is_whole| is_whole && rungs.rest(rest, stop, &mut made));
             if let Some(folder) = rungs.running.stop() {
                 tell(LaunchEvent::Left(first.levels.target(), &folder));
             }
@@ -272,6 +270,8 @@ struct Rungs<'a> {
     heap: Option<HeapCounter<'a>>,
     /// When it was launched.
     began: Timestamp,
+    /// How long it is watched after each load, while nobody asks it anything.
+    rest: Duration,
     /// What was seen before any load.
     at_rest: Option<Sample>,
 }
@@ -313,17 +313,6 @@ impl Rungs<'_> {
         Ok(true)
     }
 
-    /// Leaves it alone for so long, and watches it, which all its loads have; false when it was stopped meanwhile.
-    fn rest(&mut self, length: Duration, stop: &AtomicBool, made: &mut [TrialOutput]) -> bool {
-        if length.is_zero() || made.iter().all(|trial| trial.record.observation.is_none()) {
-            return true;
-        }
-        let rest = rest::watch(&mut *self.running, length, stop);
-        let seen = made.iter_mut().filter_map(|trial| trial.record.observation.as_mut());
-        seen.for_each(|seen| seen.rest.clone_from(&rest));
-        !stop.load(Ordering::Relaxed)
-    }
-
     /// Makes one load; false when it was stopped before its trial was whole. An error is something that is missing here; what
     /// becomes of the target is in the record.
     fn load(
@@ -339,7 +328,7 @@ impl Rungs<'_> {
             return Ok(true);
         }
         made.record.time_to_ready_ms = self.running.time_to_ready_ms();
-        let mut watch = Watch::start(&*self.running, self.plan, cell, self.tools.perf)?;
+        let mut watch = Watch::start(&*self.running, self.plan, cell, self.tools.perf, self.rest)?;
         self.behind.iter_mut().for_each(Behind::begin);
         let mut load = load_spec(self.plan, &spec, &*self.running, cell.load.warm_up_ns);
         // Where it is delayed, the target is still asked under its own name.
@@ -384,6 +373,7 @@ impl Rungs<'_> {
         made.record.measurement = Some(measurement);
         made.record.observation = seen.looks.map(|(first, summary)| Observation {
             census: seen.census,
+            rest: seen.rest,
             heap: seen.heap,
             ..self.observation(cell, first, summary)
         });

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use engine::{LoadError, LoadOutput, MonotonicClock};
-use model::{CellPlan, Census, Experiment, LiveHeap, NoProfile, Plan, ProcessEnd, RuntimeSample, Sample, ThreadUse};
+use model::{
+    CellPlan, Census, Experiment, LiveHeap, NoProfile, Plan, ProcessEnd, Rest, RuntimeSample, Sample, ThreadUse,
+};
 use observe::{Observer, ProcSource, Summary};
 use reaper::MORE_PROCESSES;
 
@@ -17,6 +19,7 @@ use crate::heap::HeapCounter;
 use crate::launch::Running;
 use crate::perf::Perf;
 use crate::profiler::{Profiled, Profiler, Taken};
+use crate::rest::Watcher;
 use crate::scrape::{Scraper, told_at};
 use crate::tls::Place;
 
@@ -40,6 +43,8 @@ pub(crate) struct Watch<'a> {
     cell: &'a CellPlan,
     /// How long its target is left alone afterwards, where what it keeps is looked at.
     settles: Option<Duration>,
+    /// How long it is watched afterwards, while nobody asks it anything.
+    rest: Duration,
     target: SocketAddr,
     delay: Option<DelayProxy>,
     observer: Option<Observer>,
@@ -59,6 +64,8 @@ pub(crate) struct Watched {
     pub(crate) delay: Option<ThreadUse>,
     /// The first look and what all of them come to; none where nobody looked before the load ended or failed.
     pub(crate) looks: Option<(Sample, Summary)>,
+    /// What it did after the load, where that was watched.
+    pub(crate) rest: Option<Rest>,
     /// What is alive on its heap, where that is counted.
     pub(crate) heap: Option<LiveHeap>,
     /// Who served, where that is counted.
@@ -75,8 +82,8 @@ pub(crate) fn is_dose(cell: &CellPlan) -> bool {
 }
 
 impl<'a> Watch<'a> {
-    /// Begins to watch what runs for a cell: delays its load, looks at its process, asks its runtime, and profiles it with
-    /// `perf` or by its own means, each where the plan says so or the target has it.
+    /// Begins to watch what runs for a cell, and watches it for `rest` after its load: delays its load, looks at its process, asks its
+    /// runtime, and profiles it with `perf` or by its own means, each where the plan says so or the target has it.
     ///
     /// # Errors
     /// When the system cannot start a thread or open a socket.
@@ -85,6 +92,7 @@ impl<'a> Watch<'a> {
         plan: &Plan,
         cell: &'a CellPlan,
         perf: &Perf,
+        rest: Duration,
     ) -> Result<Watch<'a>, String> {
         let (address, generator) = (running.address(), &plan.generator.cpus);
         let delay_ns = cell.load.network_delay_ns;
@@ -109,6 +117,7 @@ impl<'a> Watch<'a> {
             } else {
                 (plan.ladder.is_some() || plan.soak.is_some()).then_some(SETTLE)
             },
+            rest,
             target: address,
             delay: delay.map_err(|error| format!("the network delay cannot be made: {error}"))?,
             observer: running.family().map(observe).transpose().map_err(unwatched)?,
@@ -147,12 +156,24 @@ impl<'a> Watch<'a> {
         let delay = self.delay.take().map(DelayProxy::stop);
         let ended = running.ended();
         let is_up = ended.is_none() && !is_cut;
-        if let Some(settles) = self.settles.filter(|_| self.observer.is_some() && is_up) {
-            std::thread::sleep(settles);
+        let is_watched = is_up && loaded.is_ok() && !self.rest.is_zero();
+        let mut watcher = is_watched.then(|| Watcher::of(running)).flatten();
+        // Who is asked does not rest.
+        let mut told = if watcher.is_some() { self.end_asking() } else { Vec::new() };
+        let settles = self.settles.filter(|_| self.observer.is_some() && is_up).unwrap_or_default();
+        match &mut watcher {
+            Some(watcher) => _ = watcher.leave_alone(settles, stop),
+            None => std::thread::sleep(settles),
         }
         let heap = heap.filter(|_| is_up).and_then(|heap| heap.count(stop));
-        let told = self.scraper.take().map(Scraper::stop).unwrap_or_default();
+        told.extend(self.end_asking());
         let samples = self.observer.take().map(Observer::stop).unwrap_or_default();
+        let rest = watcher.map(|mut watcher| {
+            let is_whole = watcher.leave_alone(self.rest.saturating_sub(settles), stop);
+            (watcher.end(running.ended().is_some()), is_whole)
+        });
+        let (rest, is_whole) = rest.map_or((None, true), |(rest, is_whole)| (Some(rest), is_whole));
+        let (is_up, is_whole) = (is_up && rest.as_ref().is_none_or(|rest| !rest.ended), is_whole && !is_cut);
         if let Ok(LoadOutput { window_start_ns, .. }) = loaded {
             self.see(&samples, &told, *window_start_ns, &mut |samples| tell(samples, *window_start_ns));
         }
@@ -160,13 +181,14 @@ impl<'a> Watch<'a> {
             ended,
             delay,
             looks: self.first.zip(self.summary),
+            rest,
             heap,
             census: None,
             profile: None,
-            is_whole: !is_cut,
+            is_whole,
         };
         // Nobody looks any more: what its clients make the target need is not the load's.
-        if is_up && self.cell.takes_census() {
+        if is_up && seen.is_whole && self.cell.takes_census() {
             seen.census = count(self.cell, running, stop);
             seen.is_whole = !stop.load(Ordering::Relaxed);
         }
@@ -180,6 +202,11 @@ impl<'a> Watch<'a> {
             seen.is_whole = seen.profile.is_some();
         }
         seen
+    }
+
+    /// Asks its runtime nothing any more; gives what it told since the last time.
+    fn end_asking(&mut self) -> Vec<RuntimeSample> {
+        self.scraper.take().map(Scraper::stop).unwrap_or_default()
     }
 
     fn see(&mut self, samples: &[Sample], told: &[RuntimeSample], start_ns: u64, tell: &mut dyn FnMut(&[Sample])) {

@@ -104,8 +104,8 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
             format!("{} did all that the handler delay allows: it may be faster than that", place(server))
         }
         ClaimDoubt::Edges { server, share } => format!(
-            "{} completed too few requests per window, or requests of too different lengths: edge effects can shift the \
-             figure by {}",
+            "requests of {} that crossed an edge of their window can shift the figure by {}: few came for each \
+             connection, or some took far longer than others",
             place(server),
             percent(*share)
         ),

@@ -25,8 +25,8 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         Withheld::AtCeiling => format!("{who} did all that the handler delay allows"),
         Withheld::Edges => {
             format!(
-                "{who} completed too few requests per window, or requests of too different lengths: edge effects are as \
-                 large as the difference"
+                "requests of {who} that crossed an edge of their window weigh as much as the difference: few came for each \
+                 connection, or some took far longer than others"
             )
         }
         Withheld::Warming => format!("{who} {was} still getting faster"),

@@ -168,12 +168,13 @@ fn log_by_times(launch: &Launch) -> Option<f64> {
 }
 
 /// What a target put off that is in no figure of this launch: once its load was over, beyond what another under the same conditions did then,
-/// where two are compared; and before it was launched alone.
+/// where two of one run are compared; and before it was launched alone.
 fn put_off_apart(records: &Records, cell: usize, launch: &Launch) -> PutOff {
     let own = records.together(cell);
     let conditions = records.plan.cells[cell].levels.conditions();
     let alike = |(at, other): (usize, &CellPlan)| (at != cell && other.levels.conditions() == conditions).then_some(at);
     let others = records.plan.cells.iter().enumerate().filter_map(alike);
+    let others = others.filter(|_| !records.is_one_of_two);
     let least = others.map(|at| records.together(at).at_rest).reduce(PutOff::and);
     let at_rest = least.map_or(own.at_rest, |least| own.at_rest.beyond(least));
     if launch.rounds.is_some() { at_rest } else { at_rest.or(own.in_slices) }

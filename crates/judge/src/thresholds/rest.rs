@@ -9,8 +9,9 @@ pub(crate) const AT_WORK: f64 = 0.1;
 /// The last part of a rest, in which who still works is not done. A choice.
 pub(crate) const LAST_PART: f64 = 0.1;
 
-/// Share of the rest that was asked for in which a target is watched at least: looks begin and end it.
-pub(crate) const WATCHED: f64 = 0.9;
+/// How often a target is looked at then, in seconds, where nothing holds the looks up.
+pub(crate) const LOOK_S: f64 = 0.05;
 
-/// For how long connections are closed after a load that a target had to itself, in seconds. A choice: 50 processes of Apache take 60 ms.
-pub(crate) const CLOSING_S: f64 = 0.1;
+/// For how long connections are closed after a load that a target had to itself, in seconds: two looks, and what they take. A choice: 50
+/// processes of Apache take 60 ms.
+pub(crate) const CLOSING_S: f64 = 0.12;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use engine::{LoadOutput, MonotonicClock};
 use model::{
-    CellPlan, EndedWhen, Observation, Plan, RuntimeSample, Sample, Slice, TrialFailure, TrialSpec, TrialStage,
+    CellPlan, EndedWhen, Observation, Plan, Rest, RuntimeSample, Sample, Slice, TrialFailure, TrialSpec, TrialStage,
 };
 use observe::{ProcSource, Sampler, SeenSlice, SliceSummary, host_use};
 
@@ -37,8 +37,10 @@ pub(super) struct Member<'a> {
     /// The look from which on it idles: behind what its runtime told of its last slice.
     idles_from: Option<Sample>,
     looks: SliceSummary,
-    /// What it did after the last turn, where that was watched.
-    rest: rest::Looks,
+    /// Who watches it after the last turn.
+    watcher: Option<rest::Watcher>,
+    /// What it did then, where that was watched.
+    rest: Option<Rest>,
     /// Whether its end says nothing of it any more.
     is_over: bool,
 }
@@ -72,7 +74,8 @@ impl<'a> Member<'a> {
             seen: Vec::new(),
             idles_from: None,
             looks: SliceSummary::default(),
-            rest: rest::Looks::default(),
+            watcher: None,
+            rest: None,
             is_over: false,
         }
     }
@@ -152,15 +155,17 @@ impl<'a> Member<'a> {
 
     /// Looks at it while nobody asks it anything any more.
     pub(super) fn look_at_rest(&mut self) {
-        if let Some(sampler) = self.sampler.as_mut().filter(|_| self.gone.is_none()) {
-            self.rest.add(sampler.sample());
+        if self.gone.is_none() {
+            self.watcher = self.watcher.take().or_else(|| rest::Watcher::of(&*self.running));
+            self.watcher.iter_mut().for_each(rest::Watcher::look);
         }
     }
 
     /// It has rested: who ended by itself meanwhile ended under no load.
     pub(super) fn end_rest(&mut self) {
         self.is_over = true;
-        self.rest.end(self.running.ended().is_some());
+        let ended = self.running.ended().is_some();
+        self.rest = self.watcher.take().map(|watcher| watcher.end(ended));
     }
 
     /// Sees whether it is up for the last time, and asks it to end.
@@ -181,7 +186,7 @@ impl<'a> Member<'a> {
                 let counted = self.slices.iter().zip(&self.seen).filter(|(slice, _)| slice.round > 0);
                 counted.for_each(|(_, seen)| self.looks.add_slice(seen));
                 let seen = self.looks.end(cpus_allowed(plan, self.cell), host_cpus());
-                record.observation = Some(Observation { rest: self.rest.seen(), ..seen });
+                record.observation = Some(Observation { rest: self.rest, ..seen });
             }
             record.slices = self.slices;
         }

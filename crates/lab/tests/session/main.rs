@@ -6,6 +6,7 @@ mod fakes;
 mod profiles;
 mod rates;
 mod records;
+mod rests;
 mod rotation;
 mod unstarted;
 

@@ -1,9 +1,9 @@
 //! Targets that do not start.
 
 use lab::{RunFolder, Unstarted};
-use model::{ComparePlan, Draft, TrialRecord};
+use model::{ComparePlan, Draft};
 
-use crate::fakes::{FakeLauncher, MS, cell, conduct, create, draft, not_ready, plan};
+use crate::fakes::{FakeLauncher, conduct, create, draft, not_ready, plan};
 
 fn without_b(keep_going: bool) -> FakeLauncher {
     FakeLauncher { never_ready: Some("b"), keep_going, ..FakeLauncher::default() }
@@ -100,22 +100,4 @@ fn a_target_that_started_again_is_launched_in_the_blocks_that_lack_it() {
         let end = conduct(&plan, &mut folder, &idle, None);
         assert_eq!((idle.launched.borrow().len(), end.trials.len()), (0, read.trials.len()), "nothing is lacking now");
     }
-}
-
-#[test]
-fn each_target_of_a_comparison_is_watched_after_its_first_load_and_no_other() {
-    let runs = tempfile::tempdir().unwrap();
-    let both = ComparePlan { old: "a".into(), new: "b".into(), rest_ns: 60 * MS, ..ComparePlan::default() };
-    let cells = vec![cell("a", 10), cell("b", 10)];
-    let plan = Draft { comparison: Some(both), cells, ..draft(2) }.resolve().unwrap();
-    let launcher = FakeLauncher { admin: Some("127.0.0.1:1".parse().unwrap()), ..FakeLauncher::default() };
-    let mut folder = create(runs.path(), &plan);
-    let end = conduct(&plan, &mut folder, &launcher, None);
-    let rest = |trial: &TrialRecord| trial.observation.as_ref().unwrap().rest.clone();
-    let mut rested: Vec<(u32, usize)> =
-        end.trials.iter().filter(|trial| rest(trial).is_some()).map(|trial| (trial.block, trial.cell)).collect();
-    rested.sort_unstable();
-    assert_eq!((end.trials.len(), rested), (4, vec![(1, 0), (1, 1)]));
-    let lengths = end.trials.iter().filter_map(rest).map(|rest| rest.length_s());
-    assert!(lengths.into_iter().all(|length_s| length_s > 0.03), "{:?}", end.trials);
 }

@@ -200,6 +200,12 @@ fn a_tail_may_have_what_was_done_at_once_and_not_what_takes_a_moment_now_and_the
         assert_eq!(p99(&at_work(0, 3)), TAKEN_BACK, "it takes no longer to close them: {rounds:?}");
         let now_and_then = rest((0..50).map(|step| if step % 10 == 5 { 0.4 } else { 0.0 }));
         assert_eq!(p99(&now_and_then), TAKEN_BACK, "20 ms, five times: {rounds:?}");
+        let late = |mut rest: Rest, step: usize, length_s: f64| {
+            rest.steps[step].length_s = length_s;
+            rest
+        };
+        assert_eq!(p99(&late(at_work(1, 1), 0, 0.0502)), as_it_closes, "looks take a moment, too");
+        assert_eq!(p99(&late(at_work(5, 1), 5, 1.0)), TAKEN_BACK, "50 ms at once, seen late: {rounds:?}");
     }
 }
 
@@ -257,4 +263,53 @@ fn who_was_to_be_watched_and_was_not_is_not_better() {
     };
     assert_eq!(said(0), (Faster, None));
     assert_eq!(said(2_500_000_000), TAKEN_BACK);
+}
+
+/// The new server of a comparison of two that serves so much a second, the old one 1,000, where they did this in each launch.
+fn in_each_launch(new: f64, after: [&[Rest]; 2]) -> (Plan, Vec<TrialRecord>) {
+    let session = session(new, 1_000.0, 0.005);
+    let both = ComparePlan { old: "old".into(), new: "new".into(), rest_ns: 2_500_000_000, ..ComparePlan::default() };
+    let plan = session.plan().with(|draft| draft.comparison = Some(both)).unwrap();
+    let mut trials = session.records();
+    for trial in &mut trials {
+        let own = after[trial.cell];
+        trial.observation.as_mut().unwrap().rest = own.get(trial.block as usize - 1).cloned();
+    }
+    (plan, trials)
+}
+
+#[test]
+fn who_was_once_watched_to_the_end_is_known() {
+    let verdict = |new: &[Rest]| {
+        let (plan, trials) = in_each_launch(1_500.0, [new, &[at_work(0, 0)]]);
+        let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+        let found = compare_targets(run, "old", "new", &[]);
+        let found = (row(&found, Metric::Throughput).verdict, row(&found, Metric::Throughput).withheld, found.rest_s);
+        (found.0, found.1, found.2.is_some())
+    };
+    let ended = Rest { ended: true, ..at_work(0, 0) };
+    let (cut, idle, unwaited) = (rest([0.0; 20]), at_work(0, 0), Rest { unwaited: true, ..at_work(0, 0) });
+    assert_eq!(verdict(&[ended.clone(), idle.clone()]), (Faster, None, true));
+    assert_eq!(verdict(&[cut.clone(), idle.clone()]), (Faster, None, true));
+    assert_eq!(verdict(&[ended, cut]), (Inconclusive, Some(Withheld::Pauses), false));
+    assert_eq!(verdict(&[unwaited, idle]), (Inconclusive, Some(Withheld::Pauses), true), "it starts what nobody sees");
+}
+
+#[test]
+fn what_another_put_off_in_one_run_is_no_excuse_in_two() {
+    let busy = [at_work(3, 4)];
+    let (idle, both) = (&[at_work(0, 0)][..], [&busy[..], &busy[..]]);
+    let (plan, late) = in_each_launch(1_500.0, both);
+    let (_, never) = in_each_launch(1_000.0, [idle, idle]);
+    let environment = Environment::default();
+    let of = |trials: &[TrialRecord]| {
+        let run = |trials| Run { plan: &plan, environment: &environment, trials };
+        let asked = Terms { gates: &[], margin: 0.05, drift: 0.0 };
+        let found = compare_runs(run(&never), run(trials), ("then".into(), "now".into()), asked).unwrap();
+        let of_new =
+            found.rows.iter().find(|row| row.metric == Metric::CpuPerRequest && row.conditions.target() == "new");
+        (of_new.unwrap().verdict, of_new.unwrap().withheld)
+    };
+    assert_eq!(of(&late), TAKEN_BACK);
+    assert_eq!(of(&in_each_launch(1_500.0, [idle, idle]).1), (Faster, None));
 }
