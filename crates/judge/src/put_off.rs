@@ -5,7 +5,7 @@ use model::{Metric, Rest, RestStep, Slice};
 use crate::launch::Launch;
 use crate::marks;
 use crate::slices;
-use crate::thresholds::{AT_WORK, CLOSING_S, LAST_PART, LOOK_S, NEVER_DONE, SPILL, TOUCHED_PART};
+use crate::thresholds::{AT_WORK, CLOSING_S, LAST_PART, LATE_LOOK_S, NEVER_DONE, SPILL, TOUCHED_PART};
 
 /// How much of that is in none of its figures, at most. Each is infinite where nobody knows how much was left to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,11 +58,12 @@ impl PutOff {
         if asked_s <= 0.0 || everywhere.is_empty() {
             return Self::NOTHING;
         }
+        let mut is_whole = false;
         let seen = everywhere.iter().filter_map(|launch| {
             let (seen, load) = (launch.record.observation.as_ref()?, launch.measured()?);
-            let rest = seen.rest.as_ref().filter(|rest| rest.is_whole(asked_s))?;
-            let slices = &launch.record.slices;
-            if !is_done(rest) {
+            let (rest, slices) = (seen.rest.as_ref()?, &launch.record.slices);
+            is_whole |= rest.is_whole(asked_s);
+            if rest.ended || rest.is_whole(asked_s) && !is_done(rest) {
                 return Some(Self::UNKNOWN);
             }
             // Of slices both are over their whole length, and what it always does while it idles is charged to it.
@@ -72,7 +73,9 @@ impl PutOff {
             let used_s = (rest.cpu_s() - always * rest.length_s()).max(0.0);
             Some(Self::of(used_s, bursts_s(rest, slices.is_empty()), (seen.cpu_s(), loaded_s)))
         });
-        seen.reduce(Self::or).unwrap_or(Self::UNKNOWN)
+        // Of one that was not watched to the end it is the least.
+        let least = seen.reduce(Self::or);
+        least.filter(|_| is_whole).unwrap_or(Self::UNKNOWN)
     }
 
     /// The more of each.
@@ -85,10 +88,10 @@ impl PutOff {
         self.each(other, f64::min)
     }
 
-    /// What it is more than another. What two put off alike brings their ratio nearer to 1, and leaves the better one better; but of what
-    /// nobody knows nothing is alike.
+    /// What it is more than another. What two put off alike brings their ratio nearer to 1, and leaves the better one better; but what
+    /// nobody knows is like nothing.
     pub(crate) fn beyond(self, other: Self) -> Self {
-        self.each(other, |own, other| if own.is_finite() { (own - other).max(0.0) } else { own })
+        self.each(other, |own, other| if own.is_finite() && other.is_finite() { (own - other).max(0.0) } else { own })
     }
 
     fn each(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
@@ -122,8 +125,7 @@ impl PutOff {
     }
 }
 
-/// Whether it was seen with all its processes, and had done all that it had to do: it was not at work for much of the time, nor for the
-/// last of it.
+/// Whether it had done all that it had to do: it was not at work for much of the time, nor for the last of it.
 fn is_done(rest: &Rest) -> bool {
     let cpus = |steps: &[RestStep]| {
         let (cpu_s, length_s) =
@@ -131,7 +133,7 @@ fn is_done(rest: &Rest) -> bool {
         if length_s > 0.0 { cpu_s / length_s } else { 0.0 }
     };
     let last = (rest.steps.len() as f64 * LAST_PART).ceil() as usize;
-    !rest.unwaited && cpus(&rest.steps) <= NEVER_DONE && cpus(&rest.steps[rest.steps.len() - last..]) <= NEVER_DONE
+    cpus(&rest.steps) <= NEVER_DONE && cpus(&rest.steps[rest.steps.len() - last..]) <= NEVER_DONE
 }
 
 /// How many CPUs it used in half of the steps at most: what it does evenly.
@@ -145,7 +147,7 @@ fn median_cpus(rest: &Rest) -> f64 {
 /// its connections are closed, which is nobody's work.
 fn bursts_s(rest: &Rest, is_alone: bool) -> [f64; 2] {
     // What it did at once does not become less by a look that came late.
-    let is_at_work = |step: &RestStep| step.cpu_s > AT_WORK * step.length_s.min(LOOK_S);
+    let is_at_work = |step: &RestStep| step.cpu_s > AT_WORK * step.length_s.min(LATE_LOOK_S);
     let mut since_s = 0.0;
     let closing = rest.steps.iter().take_while(|step| {
         since_s += step.length_s;

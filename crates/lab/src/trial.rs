@@ -7,8 +7,8 @@ use engine::{LoadError, LoadOutput, Passed, RunOptions, SliceSpec, Sliced};
 use jiff::Timestamp;
 use model::{
     CellPlan, EndedWhen, Load, LoadSecond, LoadSpec, Measurement, NoPerf, NoPprof, NoProfile, Observation, Plan,
-    ProcessEnd, Sample, TRIAL_SCHEMA, TargetEnd, Tls, TrialFailure, TrialRecord, TrialSpec, TrialStage, Waiting,
-    WhyFailed, seed_of,
+    ProcessEnd, Sample, TRIAL_SCHEMA, TargetEnd, ThreadUse, Tls, TrialFailure, TrialRecord, TrialSpec, TrialStage,
+    Waiting, WhyFailed, seed_of,
 };
 use observe::Summary;
 use reaper::MORE_PROCESSES;
@@ -342,6 +342,8 @@ impl Rungs<'_> {
             })
         });
         let mut looks = |samples: &[Sample], start_ns| tell(LaunchEvent::Samples(spec, samples, start_ns));
+        // As long as the load was: what is looked at after it takes its time.
+        let backend = self.behind.as_ref().and_then(Behind::used);
         let mut seen = watch.stop(&mut *self.running, self.heap.as_mut(), &loaded, stop, &mut looks);
         made.record.backend = self.behind.as_ref().and_then(Behind::seen);
         let (ended, is_whole) = (seen.ended.take(), seen.is_whole);
@@ -354,7 +356,7 @@ impl Rungs<'_> {
         };
         match loaded {
             Ok(_) if ended.is_some_and(ProcessEnd::is_unguarded) => {}
-            Ok(output) => self.keep(cell, output, seen, made),
+            Ok(output) => self.keep((cell, backend), output, seen, made),
             Err(error @ LoadError::Thread(_)) if ended.is_none() => {
                 return Err(format!("{error}; {MORE_PROCESSES}"));
             }
@@ -366,10 +368,16 @@ impl Rungs<'_> {
     }
 
     /// Keeps what was measured, and what was seen meanwhile.
-    fn keep(&mut self, cell: &CellPlan, output: LoadOutput, seen: Watched, made: &mut TrialOutput) {
+    fn keep(
+        &mut self,
+        (cell, backend): (&CellPlan, Option<ThreadUse>),
+        output: LoadOutput,
+        seen: Watched,
+        made: &mut TrialOutput,
+    ) {
         let mut measurement = output.measurement;
         measurement.generator.network_delay = seen.delay;
-        measurement.generator.backend = self.behind.as_ref().and_then(Behind::used);
+        measurement.generator.backend = backend;
         made.record.measurement = Some(measurement);
         made.record.observation = seen.looks.map(|(first, summary)| Observation {
             census: seen.census,

@@ -161,19 +161,19 @@ impl<'a> Watch<'a> {
         // Who is asked does not rest.
         let mut told = if watcher.is_some() { self.end_asking() } else { Vec::new() };
         let settles = self.settles.filter(|_| self.observer.is_some() && is_up).unwrap_or_default();
+        let mut is_whole = !is_cut;
         match &mut watcher {
-            Some(watcher) => _ = watcher.leave_alone(settles, stop),
+            Some(watcher) => is_whole &= watcher.leave_alone(settles, stop),
             None => std::thread::sleep(settles),
         }
         let heap = heap.filter(|_| is_up).and_then(|heap| heap.count(stop));
         told.extend(self.end_asking());
         let samples = self.observer.take().map(Observer::stop).unwrap_or_default();
         let rest = watcher.map(|mut watcher| {
-            let is_whole = watcher.leave_alone(self.rest.saturating_sub(settles), stop);
-            (watcher.end(running.ended().is_some()), is_whole)
+            is_whole &= watcher.leave_alone(self.rest.saturating_sub(settles), stop);
+            watcher.end(running.ended().is_some())
         });
-        let (rest, is_whole) = rest.map_or((None, true), |(rest, is_whole)| (Some(rest), is_whole));
-        let (is_up, is_whole) = (is_up && rest.as_ref().is_none_or(|rest| !rest.ended), is_whole && !is_cut);
+        let is_up = is_up && rest.as_ref().is_none_or(|rest| !rest.ended);
         if let Ok(LoadOutput { window_start_ns, .. }) = loaded {
             self.see(&samples, &told, *window_start_ns, &mut |samples| tell(samples, *window_start_ns));
         }

@@ -222,7 +222,7 @@ pub struct Observation {
     /// What its runtime told of itself; null where it told nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<RuntimeUse>,
-    /// What it did once it was asked nothing more; of a comparison, after the first load of each of its targets.
+    /// What it did once it was asked nothing more; of a comparison, until it was once watched to the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest: Option<Rest>,
     /// What it had once the load was over; only of a soak, and of a number of requests in a diagnosis.

@@ -119,7 +119,7 @@ pub struct Prelude {
     pub closed_by_reply: u64,
 }
 
-/// What a target did while nobody asked it anything, after the last of its load: from look to look.
+/// What a target did while nobody asked it anything, once its load was over: from look to look.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rest {
     /// One after the other.
@@ -152,9 +152,10 @@ impl Rest {
         self.steps.iter().map(|step| step.cpu_s).sum()
     }
 
-    /// Whether it was watched to the end, where that was to be for so many seconds: nine tenths of them at least, for looks begin and end it.
+    /// Whether it was watched to the end, with all its processes, where that was to be for so many seconds: nine tenths of them at least, for
+    /// looks begin and end it.
     pub fn is_whole(&self, asked_s: f64) -> bool {
-        !self.ended && self.length_s() >= 0.9 * asked_s
+        !self.ended && !self.unwaited && self.length_s() >= 0.9 * asked_s
     }
 }
 

@@ -56,6 +56,7 @@ pub struct Sampler {
     switches: Extra,
     sockets: Extra,
     memory: Extra,
+    sees_memory: bool,
     /// Page faults of processes that had been waited for, when it was last looked for what processes had most.
     reaped_faults: Option<u64>,
 }
@@ -97,8 +98,14 @@ impl Sampler {
             switches: Extra::default(),
             sockets: Extra::default(),
             memory: Extra::default(),
+            sees_memory: true,
             reaped_faults: None,
         }
+    }
+
+    /// The same, which leaves memory alone: the most that a process had is told from one look to the next, whoever looks.
+    pub fn without_memory(self) -> Self {
+        Self { sees_memory: false, ..self }
     }
 
     /// A full look, now: context switches, sockets, and proportional memory, which the kernel must walk the page tables
@@ -138,7 +145,7 @@ impl Sampler {
             self.sockets.done(sample.at_ns, cost_ns);
         }
         (sample.ignores_children, sample.unwaited) = (self.ignores_children, self.tree.unwaited());
-        if !sockets && sample.processes > 1 && self.memory.is_due(sample.at_ns) {
+        if !sockets && self.sees_memory && sample.processes > 1 && self.memory.is_due(sample.at_ns) {
             let cost_ns = cpu_of(|| self.fill_pss(&mut sample));
             self.memory.done(sample.at_ns, cost_ns);
         }
@@ -153,7 +160,9 @@ impl Sampler {
         let stats = self.tree.stats(&mut self.reader);
         self.fill_host(sample);
         self.fill_processes(sample, &stats);
-        self.fill_resident(sample, &stats, has_started);
+        if self.sees_memory {
+            self.fill_resident(sample, &stats, has_started);
+        }
         self.fill_files(sample);
     }
 

@@ -9,8 +9,8 @@ pub(crate) const AT_WORK: f64 = 0.1;
 /// The last part of a rest, in which who still works is not done. A choice.
 pub(crate) const LAST_PART: f64 = 0.1;
 
-/// How often a target is looked at then, in seconds, where nothing holds the looks up.
-pub(crate) const LOOK_S: f64 = 0.05;
+/// How long a step is at most of which a target must be at work for that share, in seconds: looks come every 50 ms unless they are held up.
+pub(crate) const LATE_LOOK_S: f64 = 0.1;
 
 /// For how long connections are closed after a load that a target had to itself, in seconds: two looks, and what they take. A choice: 50
 /// processes of Apache take 60 ms.

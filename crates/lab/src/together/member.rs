@@ -156,8 +156,10 @@ impl<'a> Member<'a> {
     /// Looks at it while nobody asks it anything any more.
     pub(super) fn look_at_rest(&mut self) {
         if self.gone.is_none() {
-            self.watcher = self.watcher.take().or_else(|| rest::Watcher::of(&*self.running));
-            self.watcher.iter_mut().for_each(rest::Watcher::look);
+            match &mut self.watcher {
+                Some(watcher) => watcher.look(),
+                None => self.watcher = rest::Watcher::of(&*self.running),
+            }
         }
     }
 

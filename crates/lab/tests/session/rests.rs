@@ -67,18 +67,19 @@ fn who_did_not_outlive_its_load_is_not_watched() {
 }
 
 #[test]
-fn who_ended_while_it_was_watched_is_watched_again() {
+fn who_was_not_watched_to_the_end_is_watched_again() {
     let runs = tempfile::tempdir().unwrap();
     let plan = compared(|_| ());
     let mut folder = create(runs.path(), &plan);
     let mut done = conduct(&plan, &mut folder, &watched(), Some(2)).trials;
     assert_eq!(rested(&done), [(1, 0), (1, 1)]);
-    done[0].observation.as_mut().unwrap().rest.as_mut().unwrap().ended = true;
-    let (ended, before) = (done[0].cell, done.len());
+    done[0].observation.as_mut().unwrap().rest.as_mut().unwrap().unwaited = true;
+    done[1].observation.as_mut().unwrap().rest.as_mut().unwrap().ended = true;
+    let (unwaited, before) = (done[0].cell, done.len());
     let (launcher, prepared) = (watched(), Prepared::default());
     let tools =
         TrialTools { launcher: &launcher, load: &load, rotate: &rotate, prepared: &prepared, perf: &launcher.perf };
     let session = Session { plan: plan.clone(), folder: &mut folder, done, tools, keep_going: false };
     let end = session.run(&mut RunPlanner::new(&plan), &AtomicBool::new(false), &mut |_| ()).unwrap();
-    assert_eq!(rested(&end.trials[before..]), [(2, ended)], "and the other is not");
+    assert_eq!(rested(&end.trials[before..]), [(2, unwaited)], "and who ended is not");
 }

@@ -223,6 +223,8 @@ fn what_two_put_off_alike_leaves_the_better_one_better_and_equals_equal() {
         assert_eq!(said(Metric::CpuPerRequest, 1_000.0, [&burst, &at_work(0, 0)]), TAKEN_BACK, "{rounds:?}");
         let never = at_work(3, 20);
         assert_eq!(said(Metric::P99, 1_500.0, [&never, &never]), TAKEN_BACK, "nobody knows that: {rounds:?}");
+        assert_eq!(said(Metric::P99, 1_500.0, [&burst, &never]), TAKEN_BACK, "nor is it an excuse: {rounds:?}");
+        assert_eq!(said(Metric::CpuPerRequest, 1_500.0, [&at_work(3, 4), &never]), TAKEN_BACK, "{rounds:?}");
     }
 }
 
@@ -281,7 +283,7 @@ fn in_each_launch(new: f64, after: [&[Rest]; 2]) -> (Plan, Vec<TrialRecord>) {
 #[test]
 fn who_was_once_watched_to_the_end_is_known() {
     let verdict = |new: &[Rest]| {
-        let (plan, trials) = in_each_launch(1_500.0, [new, &[at_work(0, 0)]]);
+        let (plan, trials) = in_each_launch(1_150.0, [new, &[at_work(0, 0)]]);
         let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
         let found = compare_targets(run, "old", "new", &[]);
         let found = (row(&found, Metric::Throughput).verdict, row(&found, Metric::Throughput).withheld, found.rest_s);
@@ -289,10 +291,13 @@ fn who_was_once_watched_to_the_end_is_known() {
     };
     let ended = Rest { ended: true, ..at_work(0, 0) };
     let (cut, idle, unwaited) = (rest([0.0; 20]), at_work(0, 0), Rest { unwaited: true, ..at_work(0, 0) });
-    assert_eq!(verdict(&[ended.clone(), idle.clone()]), (Faster, None, true));
+    let withheld = |is_known| (Inconclusive, Some(Withheld::Pauses), is_known);
     assert_eq!(verdict(&[cut.clone(), idle.clone()]), (Faster, None, true));
-    assert_eq!(verdict(&[ended, cut]), (Inconclusive, Some(Withheld::Pauses), false));
-    assert_eq!(verdict(&[unwaited, idle]), (Inconclusive, Some(Withheld::Pauses), true), "it starts what nobody sees");
+    assert_eq!(verdict(&[unwaited.clone(), idle.clone()]), (Faster, None, true));
+    assert_eq!(verdict(&[unwaited, cut]), withheld(false));
+    assert_eq!(verdict(&[ended, idle.clone()]), withheld(true), "what it had still to do nobody knows");
+    let busy = Rest { unwaited: true, ..at_work(3, 40) };
+    assert_eq!(verdict(&[busy, idle]), withheld(true), "what was seen was done");
 }
 
 #[test]
