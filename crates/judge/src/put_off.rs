@@ -63,7 +63,7 @@ impl PutOff {
             let (seen, load) = (launch.record.observation.as_ref()?, launch.measured()?);
             let (rest, slices) = (seen.rest.as_ref()?, &launch.record.slices);
             is_whole |= rest.is_whole(asked_s);
-            if rest.ended || rest.is_whole(asked_s) && !is_done(rest) {
+            if !is_done(rest) {
                 return Some(Self::UNKNOWN);
             }
             // Of slices both are over their whole length, and what it always does while it idles is charged to it.
@@ -125,7 +125,8 @@ impl PutOff {
     }
 }
 
-/// Whether it had done all that it had to do: it was not at work for much of the time, nor for the last of it.
+/// Whether it was seen with all its processes, and had done all that it had to do: it was not at work for much of the time, nor for the
+/// last of it.
 fn is_done(rest: &Rest) -> bool {
     let cpus = |steps: &[RestStep]| {
         let (cpu_s, length_s) =
@@ -133,7 +134,8 @@ fn is_done(rest: &Rest) -> bool {
         if length_s > 0.0 { cpu_s / length_s } else { 0.0 }
     };
     let last = (rest.steps.len() as f64 * LAST_PART).ceil() as usize;
-    cpus(&rest.steps) <= NEVER_DONE && cpus(&rest.steps[rest.steps.len() - last..]) <= NEVER_DONE
+    let is_seen = !rest.ended && !rest.unwaited;
+    is_seen && cpus(&rest.steps) <= NEVER_DONE && cpus(&rest.steps[rest.steps.len() - last..]) <= NEVER_DONE
 }
 
 /// How many CPUs it used in half of the steps at most: what it does evenly.
@@ -150,8 +152,9 @@ fn bursts_s(rest: &Rest, is_alone: bool) -> [f64; 2] {
     let is_at_work = |step: &RestStep| step.cpu_s > AT_WORK * step.length_s.min(LATE_LOOK_S);
     let mut since_s = 0.0;
     let closing = rest.steps.iter().take_while(|step| {
+        let began_s = since_s;
         since_s += step.length_s;
-        is_alone && since_s <= CLOSING_S
+        is_alone && began_s < CLOSING_S
     });
     let runs = rest.steps[closing.count()..].split(|step| !is_at_work(step));
     let runs = runs.map(|run| run.iter().map(|step| step.cpu_s).sum::<f64>());

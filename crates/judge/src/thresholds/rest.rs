@@ -12,6 +12,5 @@ pub(crate) const LAST_PART: f64 = 0.1;
 /// How long a step is at most of which a target must be at work for that share, in seconds: looks come every 50 ms unless they are held up.
 pub(crate) const LATE_LOOK_S: f64 = 0.1;
 
-/// For how long connections are closed after a load that a target had to itself, in seconds: two looks, and what they take. A choice: 50
-/// processes of Apache take 60 ms.
-pub(crate) const CLOSING_S: f64 = 0.12;
+/// For how long connections are closed after a load that a target had to itself, in seconds. A choice: 50 processes of Apache take 60 ms.
+pub(crate) const CLOSING_S: f64 = 0.1;

@@ -73,13 +73,13 @@ fn who_was_not_watched_to_the_end_is_watched_again() {
     let mut folder = create(runs.path(), &plan);
     let mut done = conduct(&plan, &mut folder, &watched(), Some(2)).trials;
     assert_eq!(rested(&done), [(1, 0), (1, 1)]);
-    done[0].observation.as_mut().unwrap().rest.as_mut().unwrap().unwaited = true;
+    done[0].observation.as_mut().unwrap().rest.as_mut().unwrap().steps.clear();
     done[1].observation.as_mut().unwrap().rest.as_mut().unwrap().ended = true;
-    let (unwaited, before) = (done[0].cell, done.len());
+    let (unwatched, before) = (done[0].cell, done.len());
     let (launcher, prepared) = (watched(), Prepared::default());
     let tools =
         TrialTools { launcher: &launcher, load: &load, rotate: &rotate, prepared: &prepared, perf: &launcher.perf };
     let session = Session { plan: plan.clone(), folder: &mut folder, done, tools, keep_going: false };
     let end = session.run(&mut RunPlanner::new(&plan), &AtomicBool::new(false), &mut |_| ()).unwrap();
-    assert_eq!(rested(&end.trials[before..]), [(2, unwaited)], "and who ended is not");
+    assert_eq!(rested(&end.trials[before..]), [(2, unwatched)], "and who ended is not");
 }

@@ -293,11 +293,13 @@ fn who_was_once_watched_to_the_end_is_known() {
     let (cut, idle, unwaited) = (rest([0.0; 20]), at_work(0, 0), Rest { unwaited: true, ..at_work(0, 0) });
     let withheld = |is_known| (Inconclusive, Some(Withheld::Pauses), is_known);
     assert_eq!(verdict(&[cut.clone(), idle.clone()]), (Faster, None, true));
-    assert_eq!(verdict(&[unwaited.clone(), idle.clone()]), (Faster, None, true));
-    assert_eq!(verdict(&[unwaited, cut]), withheld(false));
+    assert_eq!(verdict(std::slice::from_ref(&cut)), withheld(true));
+    assert_eq!(verdict(&[unwaited, idle.clone()]), withheld(true), "it starts what nobody sees");
     assert_eq!(verdict(&[ended, idle.clone()]), withheld(true), "what it had still to do nobody knows");
-    let busy = Rest { unwaited: true, ..at_work(3, 40) };
-    assert_eq!(verdict(&[busy, idle]), withheld(true), "what was seen was done");
+    let busy = Rest { steps: at_work(3, 6).steps[..30].to_vec(), ..Rest::default() };
+    assert_eq!(verdict(&[busy, idle]), (Faster, None, true), "0.3 s of 10 are 3 %");
+    let never = Rest { steps: at_work(26, 4).steps[..30].to_vec(), ..Rest::default() };
+    assert_eq!(verdict(&[never, at_work(0, 0)]), withheld(true), "it was not done when nobody looked any more");
 }
 
 #[test]
