@@ -21,6 +21,7 @@ whole() { # NAME VALUE MOST
 
 [ -n "${PORT:-}" ] || fail 2 "PORT is not set; set it to the TCP port to listen on, such as PORT=8080"
 whole PORT "$PORT" 65535
+address=$(address "${ADDRESS:-}") || exit
 connections=${WORKER_CONNECTIONS:-768}
 whole WORKER_CONNECTIONS "$connections" 1000000
 [ -d "${SCRATCH:-}" ] || fail 2 "SCRATCH=\"${SCRATCH:-}\" is not a folder; set it to an empty one for nginx's files"
@@ -36,7 +37,7 @@ esac
 # Each connection is an open file.
 ulimit -S -n "$(ulimit -H -n)"
 
-sed "s/@PORT@/$PORT/; s|@TLS@|$tls|; s/@WORKER_CONNECTIONS@/$connections/" "$here/nginx.conf.in" >"$SCRATCH/nginx.conf" ||
+sed "s/@ADDRESS@/$address/; s/@PORT@/$PORT/; s|@TLS@|$tls|; s/@WORKER_CONNECTIONS@/$connections/" "$here/nginx.conf.in" >"$SCRATCH/nginx.conf" ||
     fail 1 "SCRATCH=\"$SCRATCH\" cannot be filled; set it to an empty folder"
 user=
 if [ "$(id -u)" -eq 0 ]; then
@@ -46,6 +47,6 @@ serve QUIT nginx -p "$SCRATCH" -c nginx.conf -g "$user"
 [ -z "$told" ] || exit 0
 
 if grep -q 'Address already in use' "$SCRATCH/stderr"; then
-    fail 1 "PORT=$PORT: 127.0.0.1:$PORT is already in use; stop what listens there or set PORT to a free port"
+    fail 1 "PORT=$PORT: $address:$PORT is already in use; stop what listens there or set PORT to a free port"
 fi
 fail 1 "nginx ended by itself with status $status: $(tail -n 1 "$SCRATCH/stderr")"

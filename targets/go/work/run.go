@@ -84,14 +84,14 @@ func run(ctx context.Context, name string, getenv func(string) string, stderr io
 	}
 
 	if s.AdminPort != 0 {
-		ln, err := listen("ADMIN_PORT", s.AdminPort)
+		ln, err := listen("ADMIN_PORT", thisMachine, s.AdminPort)
 		if err != nil {
 			return fail(exitServe, err)
 		}
 		defer ln.Close()
 		go http.Serve(ln, adminHandler()) // ends with the listener
 	}
-	ln, err := listen("PORT", s.Port)
+	ln, err := listen("PORT", s.Address, s.Port)
 	if err != nil {
 		return fail(exitServe, err)
 	}
@@ -104,8 +104,8 @@ func run(ctx context.Context, name string, getenv func(string) string, stderr io
 	return exitOK
 }
 
-func listen(name string, port int) (net.Listener, error) {
-	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+func listen(name, address string, port int) (net.Listener, error) {
+	addr := net.JoinHostPort(address, strconv.Itoa(port))
 	ln, err := net.Listen("tcp4", addr)
 	if cause(err) == syscall.EADDRINUSE {
 		return nil, fmt.Errorf("%s=%d: %s is already in use; stop what listens there or set %s to a free port", name, port, addr, name)

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,9 +14,14 @@ import (
 	"bourdon.dev/targets/go/routes"
 )
 
+// thisMachine is where a target listens unless ADDRESS says otherwise, and its
+// admin server always.
+const thisMachine = "127.0.0.1"
+
 // Settings is what a target is told through its environment. The zero value
 // of every duration means "none".
 type Settings struct {
+	Address   string // where it listens with Port
 	Port      int
 	AdminPort int // 0: no admin server
 
@@ -49,6 +55,9 @@ func SettingsFrom(getenv func(string) string) (Settings, error) {
 		return s, fmt.Errorf("PORT is not set; set it to the TCP port to listen on, such as PORT=8080")
 	}
 	if s.Port, err = port(getenv, "PORT"); err != nil {
+		return s, err
+	}
+	if s.Address, err = address(getenv); err != nil {
 		return s, err
 	}
 	if getenv("ADMIN_PORT") != "" {
@@ -138,6 +147,17 @@ func (s Settings) AccessLog() (io.Writer, error) {
 		return nil, fmt.Errorf("SCRATCH=%q cannot hold access.log (%v); set it to a folder this process can write to, or leave it unset", s.scratch, unwrapPath(err))
 	}
 	return f, nil
+}
+
+func address(getenv func(string) string) (string, error) {
+	text := getenv("ADDRESS")
+	if text == "" {
+		return thisMachine, nil
+	}
+	if ip := net.ParseIP(text); ip == nil || strings.Contains(text, ":") {
+		return "", fmt.Errorf("ADDRESS=%q is not an IPv4 address; set it to such as 0.0.0.0, or leave it unset for %s", text, thisMachine)
+	}
+	return text, nil
 }
 
 func port(getenv func(string) string, name string) (int, error) {

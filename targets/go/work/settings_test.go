@@ -26,7 +26,7 @@ func TestSettingsFromEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := SettingsFrom(env(
-		"PORT", "8080", "ADMIN_PORT", "8081",
+		"ADDRESS", "0.0.0.0", "PORT", "8080", "ADMIN_PORT", "8081",
 		"HANDLER_DELAY", "1500ms",
 		"READ_TIMEOUT", "1s", "READ_HEADER_TIMEOUT", "10ms", "WRITE_TIMEOUT", "0ms", "IDLE_TIMEOUT", "2s",
 		"DATA_FILE", file,
@@ -35,7 +35,7 @@ func TestSettingsFromEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Settings{
-		Port: 8080, AdminPort: 8081,
+		Address: "0.0.0.0", Port: 8080, AdminPort: 8081,
 		HandlerDelay: 1500 * time.Millisecond,
 		ReadTimeout:  time.Second, ReadHeaderTimeout: 10 * time.Millisecond, IdleTimeout: 2 * time.Second,
 		DataFile: file,
@@ -46,11 +46,11 @@ func TestSettingsFromEnvironment(t *testing.T) {
 }
 
 func TestEmptySettingsAreDefaults(t *testing.T) {
-	got, err := SettingsFrom(env("PORT", "8080", "HANDLER_DELAY", "", "ADMIN_PORT", ""))
+	got, err := SettingsFrom(env("PORT", "8080", "ADDRESS", "", "HANDLER_DELAY", "", "ADMIN_PORT", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (Settings{Port: 8080}); got != want {
+	if want := (Settings{Address: "127.0.0.1", Port: 8080}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
@@ -129,6 +129,8 @@ func TestBadSettingsAreNamed(t *testing.T) {
 		{[]string{"PORT", "0"}, []string{"PORT", `"0"`}},
 		{[]string{"PORT", "65536"}, []string{"PORT", `"65536"`}},
 		{[]string{"PORT", "-1"}, []string{"PORT", `"-1"`}},
+		{[]string{"PORT", "8080", "ADDRESS", "localhost"}, []string{"ADDRESS", `"localhost"`, "0.0.0.0", "127.0.0.1"}},
+		{[]string{"PORT", "8080", "ADDRESS", "::"}, []string{"ADDRESS", `"::"`}},
 		{[]string{"PORT", "8080", "ADMIN_PORT", "x"}, []string{"ADMIN_PORT", `"x"`}},
 		{[]string{"PORT", "8080", "ADMIN_PORT", "8080"}, []string{"ADMIN_PORT", "8080", "same"}},
 		{[]string{"PORT", "8080", "HANDLER_DELAY", "10"}, []string{"HANDLER_DELAY", `"10"`, "10ms"}},

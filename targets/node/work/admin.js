@@ -4,6 +4,8 @@ import { once } from "node:events";
 import http from "node:http";
 import client from "prom-client";
 
+import { LOOPBACK } from "./settings.js";
+
 /** Serves the figures of this process. */
 export function serveOwn(port) {
   client.collectDefaultMetrics();
@@ -35,6 +37,6 @@ async function serve(port, figures) {
       res.writeHead(500, { "Content-Type": "text/plain; charset=utf-8" }).end(`${error.message}\n`);
     }
   });
-  server.listen(port, "127.0.0.1");
+  server.listen(port, LOOPBACK);
   await once(server, "listening");
 }

@@ -6,7 +6,7 @@ import http from "node:http";
 import https from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { readSettings, SettingError } from "./settings.js";
+import { LOOPBACK, readSettings, SettingError } from "./settings.js";
 import { Work } from "./work.js";
 
 // How long requests in flight may take to end once the target has been told to stop.
@@ -80,7 +80,7 @@ async function serveAlone(settings, build, told) {
   // Loaded only here: without ADMIN_PORT nothing of the kind runs.
   if (settings.adminPort) {
     const admin = await import("./admin.js");
-    await listening("ADMIN_PORT", settings.adminPort, admin.serveOwn(settings.adminPort));
+    await listening("ADMIN_PORT", LOOPBACK, settings.adminPort, admin.serveOwn(settings.adminPort));
   }
   await serve(settings, build, told);
 }
@@ -106,16 +106,16 @@ async function serveAsWorker(settings, build, told) {
 async function serve(settings, build, told, ready = () => {}) {
   const server = await build(settings, new Work(settings));
   await ready();
-  await listening("PORT", settings.port, server.listen(settings.port, "127.0.0.1"));
+  await listening("PORT", settings.address, settings.port, server.listen(settings.port, settings.address));
   await told;
   await Promise.race([server.close(), sleep(GRACE_MS)]);
 }
 
-async function listening(variable, port, attempt) {
+async function listening(variable, address, port, attempt) {
   try {
     await attempt;
   } catch (error) {
-    const where = `127.0.0.1:${port}`;
+    const where = `${address}:${port}`;
     throw new ServeError(
       error.code === "EADDRINUSE"
         ? `${variable}=${port}: ${where} is already in use; stop what listens there or set ${variable} to a free port`
@@ -129,7 +129,7 @@ async function listening(variable, port, attempt) {
 async function superviseWorkers(settings, told) {
   if (settings.adminPort) {
     const admin = await import("./admin.js");
-    await listening("ADMIN_PORT", settings.adminPort, admin.serveWorkers(settings.adminPort));
+    await listening("ADMIN_PORT", LOOPBACK, settings.adminPort, admin.serveWorkers(settings.adminPort));
   }
   const workers = Array.from({ length: settings.workers }, () => cluster.fork());
   // What can no longer be sent to a worker is an error here as well; its exit says it.

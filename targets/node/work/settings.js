@@ -1,7 +1,11 @@
 // What a target is told through its environment.
 
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { isIPv4 } from "node:net";
 import { createSecureContext } from "node:tls";
+
+/** Where a target listens unless ADDRESS says otherwise, and its admin server always. */
+export const LOOPBACK = "127.0.0.1";
 
 // A timer that is set for longer than this fires at once.
 const LONGEST_MS = 2 ** 31 - 1;
@@ -20,6 +24,7 @@ export function readSettings(env) {
     throw new SettingError("PORT is not set; set it to the TCP port to listen on, such as PORT=8080");
   }
   const settings = {
+    address: address(env),
     port: port(env, "PORT"),
     adminPort: port(env, "ADMIN_PORT"),
     workers: workers(env),
@@ -46,6 +51,13 @@ function quoted(env, name) {
 function wholeNumber(text, most) {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   return number >= 1 && number <= most ? number : undefined;
+}
+
+function address(env) {
+  if (!env.ADDRESS) return LOOPBACK;
+  if (isIPv4(env.ADDRESS)) return env.ADDRESS;
+  const cure = `set it to such as 0.0.0.0, or leave it unset for ${LOOPBACK}`;
+  throw new SettingError(`${quoted(env, "ADDRESS")} is not an IPv4 address; ${cure}`);
 }
 
 function port(env, name) {

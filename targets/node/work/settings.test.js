@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { readSettings, SettingError } from "./settings.js";
 
 const UNSET = {
+  address: "127.0.0.1",
   adminPort: undefined,
   workers: 1,
   rendering: "bytes",
@@ -25,6 +26,7 @@ test("settings come from the environment", (t) => {
   const file = path.join(folder, "data");
   writeFileSync(file, "x");
   const settings = readSettings({
+    ADDRESS: "0.0.0.0",
     PORT: "8080",
     ADMIN_PORT: "8081",
     WORKERS: "4",
@@ -37,6 +39,7 @@ test("settings come from the environment", (t) => {
     DATA_FILE: file,
   });
   assert.deepEqual(settings, {
+    address: "0.0.0.0",
     port: 8080,
     adminPort: 8081,
     workers: 4,
@@ -63,6 +66,8 @@ for (const [env, ...says] of [
   [{ PORT: "0" }, "PORT", '"0"'],
   [{ PORT: "65536" }, "PORT", '"65536"'],
   [{ PORT: "-1" }, "PORT", '"-1"'],
+  [{ PORT: "8080", ADDRESS: "localhost" }, "ADDRESS", '"localhost"', "0.0.0.0", "127.0.0.1"],
+  [{ PORT: "8080", ADDRESS: "::" }, "ADDRESS", '"::"'],
   [{ PORT: "8080", ADMIN_PORT: "x" }, "ADMIN_PORT", '"x"'],
   [{ PORT: "8080", ADMIN_PORT: "8080" }, "ADMIN_PORT", "8080", "same"],
   [{ PORT: "8080", WORKERS: "0" }, "WORKERS", '"0"'],

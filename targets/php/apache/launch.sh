@@ -36,6 +36,7 @@ milliseconds() { # NAME VALUE
 
 [ -n "${PORT:-}" ] || fail 2 "PORT is not set; set it to the TCP port to listen on, such as PORT=8080"
 PORT=$(whole PORT "$PORT" 1 65535) || exit
+ADDRESS=$(address "${ADDRESS:-}") || exit
 ADMIN_PORT=$([ -z "${ADMIN_PORT:-}" ] || whole ADMIN_PORT "$ADMIN_PORT" 1 65535) || exit
 [ "$ADMIN_PORT" != "$PORT" ] ||
     fail 2 "ADMIN_PORT=$ADMIN_PORT is the same as PORT; give it a port of its own or leave it unset"
@@ -115,7 +116,7 @@ mkdir "$SCRATCH/www" && cp -R "$public" "$SCRATCH/www/public" && cp -R "$here/ad
     fail 1 "SCRATCH=\"$SCRATCH\" cannot be filled; set it to an empty folder"
 
 [ -z "$ADMIN_PORT" ] || options="$options -DADMIN"
-export PORT ADMIN_PORT SCRATCH MAX_REQUEST_WORKERS MAX_KEEP_ALIVE_REQUESTS SERVER_LIMIT KEEP_ALIVE_TIMEOUT
+export ADDRESS PORT ADMIN_PORT SCRATCH MAX_REQUEST_WORKERS MAX_KEEP_ALIVE_REQUESTS SERVER_LIMIT KEEP_ALIVE_TIMEOUT
 export HEADER_TIMEOUT HANDLER_DELAY_US DATA_FILE RENDERING DIGEST WORK WORK_FILE WORK_DATABASE BACKEND CONNECTION
 # In a session of its own: when Apache ends, it sends TERM to its whole process group.
 # shellcheck disable=SC2086 # the options are words
@@ -124,10 +125,10 @@ serve WINCH setsid apache2 -D FOREGROUND $options -f "$(realpath "$here")/httpd.
 kill -s KILL -- "-$server" 2>/dev/null
 [ -z "$told" ] || exit 0
 
-taken=$(sed -n 's/.*Address already in use.*address 127.0.0.1:\([0-9]*\).*/\1/p' "$SCRATCH/stderr" | head -n 1)
+taken=$(sed -n 's/.*Address already in use.*address \([0-9.]*:[0-9]*\).*/\1/p' "$SCRATCH/stderr" | head -n 1)
 if [ -n "$taken" ]; then
-    name=PORT
-    [ "$taken" = "$PORT" ] || name=ADMIN_PORT
-    fail 1 "$name=$taken: 127.0.0.1:$taken is already in use; stop what listens there or set $name to a free port"
+    name=PORT port=${taken#*:}
+    [ "$port" = "$PORT" ] || name=ADMIN_PORT
+    fail 1 "$name=$port: $taken is already in use; stop what listens there or set $name to a free port"
 fi
 fail 1 "Apache ended by itself with status $status: $(cat "$SCRATCH/stderr" "$SCRATCH/error.log" 2>/dev/null | tail -n 1)"

@@ -94,9 +94,9 @@ pub fn check_contract(
     let (address, tls) = (running.address(), running.tls());
     checks.extend(under_load::under_load((address, tls), target, &data(), seed, stop));
     running.stop();
-    checks.extend(ways::without_admin(target, launch)?);
     checks.extend(ways::other_ways(target, launch, seed)?);
     checks.retain(|check| target.serves(check.endpoint));
+    checks.extend(ways::where_it_listens(launch)?);
     Ok(checks)
 }
 

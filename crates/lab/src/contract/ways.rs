@@ -1,6 +1,7 @@
 //! What a target does when it is launched in other ways than the usual one.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use model::{Backend, DIGEST, RENDERING, Target, WORK, WorkKind};
 use observe::ProcSource;
@@ -11,23 +12,27 @@ use crate::furnish::data;
 use crate::launch::Unlaunched;
 use crate::tls::Place;
 
-/// That nothing of an admin server runs where none is asked for: the target listens on its port and nowhere else.
-pub(super) fn without_admin(target: &Target, launch: Launch<'_>) -> Result<Option<Check>, Unlaunched> {
-    if target.launch.metrics.is_none() {
-        return Ok(None);
-    }
-    let running = launch(&BTreeMap::new(), false)?;
-    let of_load = running.address().port();
-    let root_pid = running.family().map_or(0, |family| family.root_pid);
-    let mut others = observe::listening(root_pid, &ProcSource::default());
-    others.retain(|at| at.port() != of_load);
-    running.stop();
-    let seen = others.first().map(|at| format!("it listens on {at}, too").into());
-    Ok(Some(Check {
-        endpoint: "/metrics",
-        name: "without ADMIN_PORT it listens nowhere else".to_owned(),
-        breach: seen,
-    }))
+/// That nothing of an admin server runs where none is asked for: the target listens on its port and nowhere else, for this machine
+/// alone; and that with an address it listens there.
+pub(super) fn where_it_listens(launch: Launch<'_>) -> Result<[Check; 2], Unlaunched> {
+    let mut check = |address: Option<&str>, name: &str, is_right: fn(IpAddr) -> bool| {
+        let settings = address.map(|address| ("ADDRESS".to_owned(), address.to_owned()));
+        let running = launch(&settings.into_iter().collect(), false)?;
+        let of_load = running.address().port();
+        let root_pid = running.family().map_or(0, |family| family.root_pid);
+        let mut wrong = observe::listening(root_pid, &ProcSource::default());
+        wrong.retain(|at| at.port() != of_load || !is_right(at.ip().to_canonical()));
+        running.stop();
+        let breach = wrong.first().map(|at| format!("it listens on {at}").into());
+        Ok(Check { endpoint: "/", name: name.to_owned(), breach })
+    };
+    let usual =
+        check(None, "without ADDRESS and ADMIN_PORT it listens on its port of 127.0.0.1 and nowhere else", |ip| {
+            ip.is_loopback()
+        })?;
+    let any =
+        check(Some("0.0.0.0"), "with ADDRESS=0.0.0.0 it listens for other machines, too", |ip| ip.is_unspecified())?;
+    Ok([usual, any])
 }
 
 /// What a target can be asked for in several ways, with each value of the setting that says which: JSON by its framework, digests by

@@ -1,4 +1,5 @@
 use std::io::{self, ErrorKind};
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,10 +49,10 @@ where
 {
     let mut told = stop_signal().map_err(|error| format!("cannot watch for signals: {error}"))?;
     if let Some(port) = settings.admin_port {
-        let listener = listen("ADMIN_PORT", port).await?;
+        let listener = listen("ADMIN_PORT", Ipv4Addr::LOCALHOST, port).await?;
         admin::start(listener).map_err(|error| format!("the admin server cannot start: {error}"))?;
     }
-    let listener = listen("PORT", settings.port).await?;
+    let listener = listen("PORT", settings.address, settings.port).await?;
     let mut stop = told.clone();
     let stop: Stop = Box::pin(async move {
         let _ = stop.wait_for(|told| *told).await;
@@ -83,9 +84,9 @@ fn stop_signal() -> io::Result<watch::Receiver<bool>> {
     Ok(told)
 }
 
-async fn listen(variable: &str, port: u16) -> Result<TcpListener, String> {
-    let address = format!("127.0.0.1:{port}");
-    TcpListener::bind(&address).await.map_err(|error| match error.kind() {
+async fn listen(variable: &str, address: Ipv4Addr, port: u16) -> Result<TcpListener, String> {
+    let address = SocketAddrV4::new(address, port);
+    TcpListener::bind(address).await.map_err(|error| match error.kind() {
         ErrorKind::AddrInUse => format!(
             "{variable}={port}: {address} is already in use; stop what listens there or set {variable} to a free port"
         ),

@@ -1,4 +1,5 @@
 use std::fs::File;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,9 +8,11 @@ use crate::tls::acceptor;
 /// What a target is told through its environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Port of the server, on 127.0.0.1.
+    /// Where the server listens with its port.
+    pub address: Ipv4Addr,
+    /// Port of the server.
     pub port: u16,
-    /// Port of the admin server; none when there is none.
+    /// Port of the admin server, on 127.0.0.1; none when there is none.
     pub admin_port: Option<u16>,
     /// How long `/rest/hello` and `/index` sleep.
     pub handler_delay: Duration,
@@ -31,6 +34,7 @@ impl Settings {
         let port = |name: &str| variable(name).map(|text| port(name, &text)).transpose();
         let missing = "PORT is not set; set it to the TCP port to listen on, such as PORT=8080";
         let settings = Self {
+            address: variable("ADDRESS").map_or(Ok(Ipv4Addr::LOCALHOST), |text| address(&text))?,
             port: port("PORT")?.ok_or(missing)?,
             admin_port: port("ADMIN_PORT")?,
             handler_delay: variable("HANDLER_DELAY")
@@ -45,6 +49,11 @@ impl Settings {
         }
         Ok(settings)
     }
+}
+
+fn address(text: &str) -> Result<Ipv4Addr, String> {
+    let cure = "set it to such as 0.0.0.0, or leave it unset for 127.0.0.1";
+    text.parse().map_err(|_| format!("ADDRESS={text:?} is not an IPv4 address; {cure}"))
 }
 
 fn port(name: &str, text: &str) -> Result<u16, String> {
@@ -107,6 +116,7 @@ mod tests {
 
     fn alone() -> Settings {
         Settings {
+            address: Ipv4Addr::LOCALHOST,
             port: 8080,
             admin_port: None,
             handler_delay: Duration::ZERO,
@@ -121,6 +131,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let path = file.path().to_str().unwrap();
         let pairs = [
+            ("ADDRESS", "0.0.0.0"),
             ("PORT", "8080"),
             ("ADMIN_PORT", "8081"),
             ("HANDLER_DELAY", "1500ms"),
@@ -128,6 +139,7 @@ mod tests {
             ("DATA_FILE", path),
         ];
         let expected = Settings {
+            address: Ipv4Addr::UNSPECIFIED,
             port: 8080,
             admin_port: Some(8081),
             handler_delay: Duration::from_millis(1500),
@@ -144,7 +156,7 @@ mod tests {
     fn unset_and_empty_are_the_default() {
         assert_eq!(read(&[("PORT", "8080")]), Ok(alone()));
         assert_eq!(
-            read(&[("PORT", "8080"), ("ADMIN_PORT", ""), ("HANDLER_DELAY", ""), ("DATA_FILE", "")]),
+            read(&[("PORT", "8080"), ("ADDRESS", ""), ("ADMIN_PORT", ""), ("HANDLER_DELAY", ""), ("DATA_FILE", "")]),
             Ok(alone())
         );
     }
@@ -152,12 +164,14 @@ mod tests {
     #[test]
     fn bad_settings_are_named() {
         type Case = (&'static [(&'static str, &'static str)], &'static [&'static str]);
-        let cases: [Case; 14] = [
+        let cases: [Case; 16] = [
             (&[], &["PORT is not set"]),
             (&[("PORT", "http")], &["PORT", "\"http\"", "65535"]),
             (&[("PORT", "0")], &["PORT", "\"0\""]),
             (&[("PORT", "65536")], &["PORT", "\"65536\""]),
             (&[("PORT", "+1")], &["PORT", "\"+1\""]),
+            (&[("PORT", "8080"), ("ADDRESS", "localhost")], &["ADDRESS", "\"localhost\"", "0.0.0.0", "127.0.0.1"]),
+            (&[("PORT", "8080"), ("ADDRESS", "::")], &["ADDRESS", "\"::\""]),
             (&[("PORT", "8080"), ("ADMIN_PORT", "x")], &["ADMIN_PORT", "\"x\""]),
             (&[("PORT", "8080"), ("ADMIN_PORT", "8080")], &["ADMIN_PORT", "8080", "same"]),
             (&[("PORT", "8080"), ("RENDERING", "json")], &["RENDERING", "\"json\"", "framework"]),

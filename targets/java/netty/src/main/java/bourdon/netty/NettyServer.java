@@ -35,6 +35,7 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 final class NettyServer extends ChannelInitializer<SocketChannel> implements Server {
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory());
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+    private final String address;
     private final int port;
     private final long writeTimeoutMs;
     private final long idleTimeoutMs;
@@ -44,6 +45,7 @@ final class NettyServer extends ChannelInitializer<SocketChannel> implements Ser
     private Channel listener;
 
     NettyServer(Settings settings) {
+        address = settings.address();
         port = settings.port();
         writeTimeoutMs = settings.duration("WRITE_TIMEOUT").orElse(Duration.ZERO).toMillis();
         idleTimeoutMs = settings.duration("IDLE_TIMEOUT").orElse(Duration.ZERO).toMillis();
@@ -66,7 +68,7 @@ final class NettyServer extends ChannelInitializer<SocketChannel> implements Ser
                 .group(loops)
                 .channel(NioServerSocketChannel.class)
                 .childHandler(this)
-                .bind("127.0.0.1", port)
+                .bind(address, port)
                 .sync()
                 .channel();
     }

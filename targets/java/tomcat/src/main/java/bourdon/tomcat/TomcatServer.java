@@ -39,7 +39,7 @@ public class TomcatServer implements Server {
         renders = settings.frameworkRenders();
         Connector connector = new Connector();
         connector.setPort(settings.port());
-        connector.setProperty("address", "127.0.0.1");
+        connector.setProperty("address", settings.address());
         settings.duration("IDLE_TIMEOUT").ifPresent(timeout ->
                 connector.setProperty("keepAliveTimeout", Integer.toString(milliseconds(timeout))));
         settings.count("MAX_THREADS").ifPresent(most -> connector.setProperty("maxThreads", Integer.toString(most)));

@@ -28,6 +28,7 @@ final class WebFluxServer implements Server {
 
     WebFluxServer(Settings settings) {
         this.settings = settings;
+        properties.put("server.address", settings.address());
         properties.put("server.port", settings.port());
         // Of zero, Boot makes a port of its choice; of -1, no admin server.
         properties.put("management.server.port", settings.adminPort() == 0 ? -1 : settings.adminPort());
@@ -51,8 +52,8 @@ final class WebFluxServer implements Server {
             context = application.run();
         } catch (RuntimeException e) {
             boolean isAdmin = settings.adminPort() != 0 && refusedPort(e) == settings.adminPort();
-            throw isAdmin ? new CannotListen("ADMIN_PORT", settings.adminPort(), e)
-                    : new CannotListen("PORT", settings.port(), e);
+            throw isAdmin ? new CannotListen("ADMIN_PORT", Settings.LOOPBACK, settings.adminPort(), e)
+                    : new CannotListen("PORT", settings.address(), settings.port(), e);
         }
     }
 

@@ -33,7 +33,7 @@ final class Admin {
         try {
             server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
         } catch (IOException e) {
-            throw new CannotListen("ADMIN_PORT", port, e);
+            throw new CannotListen("ADMIN_PORT", Settings.LOOPBACK, port, e);
         }
         PrometheusMeterRegistry registry = registry();
         server.createContext("/metrics", exchange -> answer(exchange, registry));

@@ -6,14 +6,15 @@ import java.io.IOException;
 public final class CannotListen extends Exception {
     /**
      * @param variable where the port came from, PORT or ADMIN_PORT
+     * @param host     where it was to listen with that
      * @param cause    what the framework threw, however deep the system's error is in it
      */
-    public CannotListen(String variable, int port, Throwable cause) {
-        super(message(variable, port, root(cause)), cause);
+    public CannotListen(String variable, String host, int port, Throwable cause) {
+        super(message(variable, host, port, root(cause)), cause);
     }
 
-    private static String message(String variable, int port, Throwable root) {
-        String address = "127.0.0.1:" + port;
+    private static String message(String variable, String host, int port, Throwable root) {
+        String address = host + ":" + port;
         // Java has no error number, only the system's words for it.
         String said = String.valueOf(root.getMessage());
         if (said.contains("Address already in use")) {

@@ -3,7 +3,7 @@ package bourdon.work;
 /** A framework's server. It is made before anything listens, and refuses bad settings then. */
 public interface Server {
     /**
-     * Listens on 127.0.0.1 and returns; the framework's own threads serve.
+     * Listens and returns; the framework's own threads serve.
      *
      * @throws Exception if it cannot; {@link CannotListen} if that is not about PORT
      */

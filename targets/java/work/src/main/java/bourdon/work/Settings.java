@@ -12,6 +12,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 /** The settings, from the environment. Unset and empty mean the same. */
 public final class Settings {
+    /** Where a target listens unless ADDRESS says otherwise, and its admin server always. */
+    public static final String LOOPBACK = "127.0.0.1";
+    private static final Pattern ADDRESS =
+            Pattern.compile("(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])(\\.(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])){3}");
     private static final Pattern PORT = Pattern.compile("0*[1-9][0-9]{0,4}");
     private static final int LARGEST_PORT = 65_535;
     /** Nine digits of seconds are thirty years, and their milliseconds still fit everywhere. */
@@ -19,6 +23,7 @@ public final class Settings {
     private static final Pattern COUNT = Pattern.compile("[1-9][0-9]{0,4}");
 
     private final UnaryOperator<String> environment;
+    private final String address;
     private final int port;
     private final int adminPort;
     private final Duration handlerDelay;
@@ -35,6 +40,7 @@ public final class Settings {
         this.environment = environment;
         port = port("PORT").orElseThrow(() ->
                 new BadSetting("PORT is not set; set it to the TCP port to listen on, such as PORT=8080"));
+        address = read("ADDRESS").map(Settings::address).orElse(LOOPBACK);
         adminPort = port("ADMIN_PORT").orElse(0);
         if (adminPort == port) {
             throw new BadSetting("ADMIN_PORT=%d is the same as PORT; give it a port of its own or leave it unset"
@@ -43,6 +49,19 @@ public final class Settings {
         handlerDelay = duration("HANDLER_DELAY").orElse(Duration.ZERO);
         dataFile = file("DATA_FILE").orElse(null);
         tls = tls();
+    }
+
+    private static String address(String text) {
+        if (!ADDRESS.matcher(text).matches()) {
+            throw new BadSetting("ADDRESS=%s is not an IPv4 address; set it to such as 0.0.0.0, or leave it unset for %s"
+                    .formatted(quoted(text), LOOPBACK));
+        }
+        return text;
+    }
+
+    /** An IPv4 address: where it listens with its port. */
+    public String address() {
+        return address;
     }
 
     public int port() {

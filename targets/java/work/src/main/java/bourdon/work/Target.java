@@ -45,7 +45,7 @@ public final class Target {
             if (settings.adminPort() != 0 && !server.hasAdmin()) {
                 Admin.start(settings.adminPort());
             }
-            listen(server, settings.port());
+            listen(server, settings);
             return EXIT_OK;
         } catch (BadSetting e) {
             err.println(name + ": " + e.getMessage());
@@ -56,13 +56,13 @@ public final class Target {
         }
     }
 
-    private static void listen(Server server, int port) throws CannotListen {
+    private static void listen(Server server, Settings settings) throws CannotListen {
         try {
             server.start();
         } catch (CannotListen e) {
             throw e;
         } catch (Exception e) {
-            throw new CannotListen("PORT", port, e);
+            throw new CannotListen("PORT", settings.address(), settings.port(), e);
         }
     }
 

@@ -42,8 +42,10 @@ class SettingsTest {
     @Test
     void fromTheEnvironment(@TempDir Path folder) throws IOException {
         Path file = Files.writeString(folder.resolve("data"), "x");
-        Settings settings = new Settings(environment("PORT", "8080", "ADMIN_PORT", "65535", "HANDLER_DELAY", "1500ms",
+        Settings settings = new Settings(environment("ADDRESS", "0.0.0.0", "PORT", "8080", "ADMIN_PORT", "65535",
+                "HANDLER_DELAY", "1500ms",
                 "DATA_FILE", file.toString(), "IDLE_TIMEOUT", "0s"));
+        assertEquals("0.0.0.0", settings.address());
         assertEquals(8080, settings.port());
         assertEquals(65535, settings.adminPort());
         assertEquals(Duration.ofMillis(1500), settings.handlerDelay());
@@ -54,7 +56,8 @@ class SettingsTest {
     @Test
     void emptyIsUnset() {
         Settings settings =
-                new Settings(environment("PORT", "8080", "ADMIN_PORT", "", "HANDLER_DELAY", "", "IDLE_TIMEOUT", ""));
+                new Settings(environment("PORT", "8080", "ADDRESS", "", "ADMIN_PORT", "", "HANDLER_DELAY", "", "IDLE_TIMEOUT", ""));
+        assertEquals("127.0.0.1", settings.address());
         assertEquals(0, settings.adminPort());
         assertEquals(Duration.ZERO, settings.handlerDelay());
         assertNull(settings.dataFile());
@@ -99,6 +102,10 @@ class SettingsTest {
         assertEquals("PORT is not set; set it to the TCP port to listen on, such as PORT=8080", refused("PORT", environment()));
         assertEquals("PORT=\"http\" is not a TCP port; set it to a whole number from 1 to 65535",
                 refused("PORT", environment("PORT", "http")));
+        for (String text : new String[] {"localhost", "::", "1.2.3", "1.2.3.256", "1.2.3.4.5"}) {
+            assertEquals("ADDRESS=\"" + text + "\" is not an IPv4 address; set it to such as 0.0.0.0, or leave it unset for "
+                    + "127.0.0.1", refused("ADDRESS", environment("PORT", "80", "ADDRESS", text)));
+        }
         assertEquals("ADMIN_PORT=80 is the same as PORT; give it a port of its own or leave it unset",
                 refused("ADMIN_PORT", environment("PORT", "80", "ADMIN_PORT", "80")));
         assertEquals("HANDLER_DELAY=\"10\" is not a duration; set it to a whole number with a unit, such as 10ms or 1s, "
