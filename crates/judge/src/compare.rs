@@ -9,9 +9,9 @@ mod row;
 use std::collections::BTreeMap;
 
 use model::{
-    Arm, COMPARE_SCHEMA, Cell, CellPlan, CompareAnalysis, CompareForm, CompareRow, CutLoad, Draft, Environment, Gate,
-    LaunchRecipe, MarkNote, Metric, Plan, RepeatedBlock, Rest, SameServer, SessionAnalysis, Target, TrialCount,
-    TrialRecord, VoidTrial,
+    Arm, COMPARE_SCHEMA, Cell, CellPlan, CompareAnalysis, CompareForm, CompareRest, CompareRow, CutLoad, Draft,
+    Environment, Gate, LaunchRecipe, MarkNote, Metric, Plan, RepeatedBlock, SameServer, SessionAnalysis, Target,
+    TrialCount, TrialRecord, VoidTrial,
 };
 
 pub use differences::asked_differently;
@@ -251,7 +251,7 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
         form: CompareForm::Runs,
         cut: Vec::new(),
         drift: None,
-        rest_s: rest_s(pairs),
+        rest: rest(pairs),
         interleaved: false,
         blocks: 0,
         preliminary: true,
@@ -268,14 +268,23 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
     }
 }
 
-/// For how long each of the servers was watched after a load under each of the conditions; none where one was not.
-fn rest_s(pairs: &[Pair<'_>]) -> Option<f64> {
+/// What the servers did after their loads under all conditions; none where one was not watched under some.
+fn rest(pairs: &[Pair<'_>]) -> Option<CompareRest> {
     let of_arm = |(records, cell): (&Records, usize)| {
         let rests = records.everywhere(cell).filter_map(|launch| launch.record.observation.as_ref()?.rest.as_ref());
-        rests.map(Rest::length_s).reduce(f64::max)
+        let seen = rests.map(|rest| (rest.length_s(), rest.cpu_s()));
+        seen.reduce(|(length_s, cpu_s), of| (f64::max(length_s, of.0), f64::max(cpu_s, of.1)))
     };
-    let all: Option<Vec<f64>> = pairs.iter().flat_map(|pair| [pair.old, pair.new]).map(of_arm).collect();
-    all?.into_iter().reduce(f64::min)
+    let of_pair = |pair: &Pair| {
+        let ((old_s, old_cpu_s), (new_s, new_cpu_s)) = (of_arm(pair.old)?, of_arm(pair.new)?);
+        Some(CompareRest { length_s: old_s.min(new_s), old_cpu_s, new_cpu_s })
+    };
+    let all: Option<Vec<CompareRest>> = pairs.iter().map(of_pair).collect();
+    all?.into_iter().reduce(|a, b| CompareRest {
+        length_s: a.length_s.min(b.length_s),
+        old_cpu_s: a.old_cpu_s.max(b.old_cpu_s),
+        new_cpu_s: a.new_cpu_s.max(b.new_cpu_s),
+    })
 }
 
 /// The rows, and what Holm makes of them: of the primary metric alone, and of all others together. Without a primary one all

@@ -5,7 +5,7 @@ use model::{Metric, Rest, RestStep, Slice};
 use crate::launch::Launch;
 use crate::marks;
 use crate::slices;
-use crate::thresholds::{AT_WORK, CLOSING_S, LAST_PART, LATE_LOOK_S, NEVER_DONE, SPILL, TOUCHED_PART};
+use crate::thresholds::{AT_WORK, CLOSING_S, LAST_PART, LATE_LOOK_S, NEVER_DONE, SPILL, TIDYING_S, TOUCHED_PART};
 
 /// How much of that is in none of its figures, at most. Each is infinite where nobody knows how much was left to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,10 +88,14 @@ impl PutOff {
         self.each(other, f64::min)
     }
 
-    /// What it is more than another. What two put off alike brings their ratio nearer to 1, and leaves the better one better; but what
-    /// nobody knows is like nothing.
+    /// What it is more than another, where that did no more at once than runtimes do that tidy up. Of what was used in all nothing is
+    /// excused: that of the one may be owed for its requests, and that of the other be the same after any load.
     pub(crate) fn beyond(self, other: Self) -> Self {
-        self.each(other, |own, other| if own.is_finite() && other.is_finite() { (own - other).max(0.0) } else { own })
+        if other.at_once_s > TIDYING_S {
+            return self;
+        }
+        let more = |own: f64, other: f64| if own.is_finite() { (own - other).max(0.0) } else { own };
+        PutOff { at_once_s: more(self.at_once_s, other.at_once_s), bursts: more(self.bursts, other.bursts), ..self }
     }
 
     fn each(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {

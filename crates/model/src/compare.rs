@@ -45,9 +45,9 @@ pub struct CompareAnalysis {
     /// holds either way. None where both were measured in turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
-    /// For how long each of the two was watched after a load, with nobody asking it anything, in seconds; none where one was not.
+    /// What each of the two did after a load, with nobody asking it anything; none where one was not watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rest_s: Option<f64>,
+    pub rest: Option<CompareRest>,
     /// The metric that it is about, whose tests are a family of their own; without one all are one family.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub primary: Option<Metric>,
@@ -133,6 +133,17 @@ pub struct CutLoad {
     pub id: String,
     /// Length of the window that it has, in seconds.
     pub window_s: f64,
+}
+
+/// What two servers did after their loads, while nobody asked them anything.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CompareRest {
+    /// For how long each was watched at least, in seconds.
+    pub length_s: f64,
+    /// The most CPU seconds that the old one used then.
+    pub old_cpu_s: f64,
+    /// The same of the new one.
+    pub new_cpu_s: f64,
 }
 
 /// One metric of both under one set of conditions.

@@ -94,8 +94,8 @@ pub use cell_launch::{CellLaunch, CellQuantile, LaunchCourse, LaunchLatency, Lau
 pub use claim::*;
 pub use clock::Clock;
 pub use compare::{
-    COMPARE_SCHEMA, CompareAnalysis, CompareAnswer, CompareRow, ComparedCell, CutLoad, GateResult, GateVerdict, Quiet,
-    ReplySizes, SameServer,
+    COMPARE_SCHEMA, CompareAnalysis, CompareAnswer, CompareRest, CompareRow, ComparedCell, CutLoad, GateResult,
+    GateVerdict, Quiet, ReplySizes, SameServer,
 };
 pub use compare_plan::{Arm, CompareForm, ComparePlan, ComparedRevision, RevisionContent};
 pub use counting::{counted, thousands, times};

@@ -339,7 +339,7 @@ pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
     let cells = if analysis.is_of_loads() { Vec::new() } else { named(analysis) };
     let mut said: Vec<String> = whole(analysis).into_iter().collect();
     said.extend(rotation_words::of_cells(&cells, true));
-    said.extend(rotation_words::watched(&cells, analysis.rest_s));
+    said.extend(rotation_words::watched(&cells, analysis.rest));
     said.extend(rotation_words::waiting(&cells));
     let measured: Vec<&CellAnalysis> = analysis.cells.iter().map(|of| &of.cell).collect();
     let windows = if analysis.is_of_loads() { None } else { words::windows(&measured) };

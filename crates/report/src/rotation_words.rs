@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{CellAnalysis, CompareAnalysis, CompareForm, Mark, Rotated, Whole};
+use model::{CellAnalysis, CompareAnalysis, CompareForm, CompareRest, Mark, Rotated, Whole};
 
 use crate::format::{counted, duration_us, percent};
 use crate::reason_words::reason_words;
@@ -62,11 +62,14 @@ pub(crate) fn margin(analysis: &CompareAnalysis) -> Option<String> {
     })
 }
 
-/// For how long servers were watched after a load, or what nobody sees of those that were not.
-pub(crate) fn watched(named: &[(String, &CellAnalysis)], rest_s: Option<f64>) -> Option<String> {
-    if let Some(rest_s) = rest_s {
+/// For how long servers were watched after a load, and what they did then, or what nobody sees of those that were not.
+pub(crate) fn watched(named: &[(String, &CellAnalysis)], rest: Option<CompareRest>) -> Option<String> {
+    if let Some(CompareRest { length_s, old_cpu_s, new_cpu_s }) = rest {
         return Some(format!(
-            "Each server was watched for {rest_s:.1} s after a load, while nobody asked it anything: work that it puts off for longer is not seen."
+            "Each server was watched for {length_s:.1} s after a load, while nobody asked it anything: the old one used {} \
+             of CPU then, the new one {}, which may be work for its requests. What it puts off for longer is not seen.",
+            duration_us(1e6 * old_cpu_s),
+            duration_us(1e6 * new_cpu_s)
         ));
     }
     let measured = || named.iter().filter(|(_, cell)| cell.trials > 0);

@@ -106,7 +106,7 @@ parts! {
     }
     CompareAnalysis {
         differences, cells, session, void_trials;
-        schema, old, new, interleaved, form, cut, blocks, blocks_before, preliminary, unfinished, ended_in_vain, margin, drift, rest_s, primary, seed,
+        schema, old, new, interleaved, form, cut, blocks, blocks_before, preliminary, unfinished, ended_in_vain, margin, drift, rest, primary, seed,
         environment, same, rows, shifts, reply_sizes, gates, trials, elapsed_s
     }
     CellAnalysis {

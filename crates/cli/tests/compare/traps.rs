@@ -76,7 +76,7 @@ fn what_is_put_off_for_longer_than_the_others_slices_last_is_seen_after_the_load
     for alone in [&[][..], &["--no-rotation"]] {
         let (lab, document) = beside(habit, &[&rate[..], alone].concat());
         // The first look and the last lie within it.
-        assert!(document["rest_s"].as_f64() > Some(1.8), "{document:#}");
+        assert!(document["rest"]["length_s"].as_f64() > Some(1.8), "{document:#}");
         let record = RunFolder::read(lab.record().path()).unwrap();
         let watched =
             record.trials.iter().filter_map(|trial| Some((trial, trial.observation.as_ref()?.rest.as_ref()?)));

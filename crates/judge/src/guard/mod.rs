@@ -167,8 +167,8 @@ fn log_by_times(launch: &Launch) -> Option<f64> {
     Some(share.ln()).filter(|log| is_known && log.is_finite())
 }
 
-/// What a target put off that is in no figure of this launch: once its load was over, beyond what another under the same conditions did then,
-/// where two of one run are compared; and before it was launched alone.
+/// What a target put off that is in no figure of this launch: once its load was over, of a tail beyond what another under the same
+/// conditions did then, where two of one run are compared; and before it was launched alone.
 fn put_off_apart(records: &Records, cell: usize, launch: &Launch) -> PutOff {
     let own = records.together(cell);
     let conditions = records.plan.cells[cell].levels.conditions();

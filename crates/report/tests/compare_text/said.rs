@@ -1,6 +1,6 @@
 //! The first sentences of a comparison, and its counts.
 
-use model::{Cell, Level, Reason, ReplySizes, RevisionContent, Rotated, SameServer, UnslicedCause};
+use model::{Cell, CompareRest, Level, Reason, ReplySizes, RevisionContent, Rotated, SameServer, UnslicedCause};
 
 use super::support::comparisons::revisions_recorded;
 use super::*;
@@ -286,8 +286,13 @@ fn a_small_share_that_is_worse_for_there_being_any_has_no_band_of_the_same_in_it
 
 #[test]
 fn for_how_long_servers_were_watched_after_a_load_is_said() {
-    let text = said(&CompareAnalysis { rest_s: Some(2.54), ..revisions() });
+    let text = said(&CompareAnalysis {
+        rest: Some(CompareRest { length_s: 2.54, old_cpu_s: 0.028, new_cpu_s: 0.0 }),
+        ..revisions()
+    });
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("Each server was watched for 2.5 s after a load"), "{text}");
-    let text = said(&CompareAnalysis { rest_s: None, ..revisions() });
+    assert!(text.contains("the old one used 28.0 ms of CPU then, the new one 0"), "{text}");
+    let text = said(&CompareAnalysis { rest: None, ..revisions() });
     assert!(text.contains("Servers were not watched after their loads"), "{text}");
 }
