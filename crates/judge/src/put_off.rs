@@ -53,57 +53,13 @@ impl PutOff {
         }
     }
 
-    /// What it used once its load was over, where it was to be watched for so many seconds: unknown where nobody did so to the end.
-    pub(crate) fn at_rest(everywhere: &[&Launch], asked_s: f64) -> Self {
-        if asked_s <= 0.0 || everywhere.is_empty() {
-            return Self::NOTHING;
-        }
-        let mut is_whole = false;
-        let seen = everywhere.iter().filter_map(|launch| {
-            let (seen, load) = (launch.record.observation.as_ref()?, launch.measured()?);
-            let (rest, slices) = (seen.rest.as_ref()?, &launch.record.slices);
-            is_whole |= rest.is_whole(asked_s);
-            if !is_done(rest) {
-                return Some(Self::UNKNOWN);
-            }
-            // Of slices both are over their whole length, and what it always does while it idles is charged to it.
-            let length_s: f64 = slices::measured(slices).map(|slice| slice.length_s).sum();
-            let loaded_s = if slices.is_empty() { load.window_s } else { length_s };
-            let always = slices::cpus_while_idle(slices).min(median_cpus(rest));
-            let used_s = (rest.cpu_s() - always * rest.length_s()).max(0.0);
-            Some(Self::of(used_s, bursts_s(rest, slices.is_empty()), (seen.cpu_s(), loaded_s)))
-        });
-        // Of one that was not watched to the end it is the least.
-        let least = seen.reduce(Self::or);
-        least.filter(|_| is_whole).unwrap_or(Self::UNKNOWN)
-    }
-
     /// The more of each.
     pub(crate) fn or(self, other: Self) -> Self {
-        self.each(other, f64::max)
-    }
-
-    /// The less of each.
-    pub(crate) fn and(self, other: Self) -> Self {
-        self.each(other, f64::min)
-    }
-
-    /// What it is more than another, where that did no more at once than runtimes do that tidy up. Of what was used in all nothing is
-    /// excused: that of the one may be owed for its requests, and that of the other be the same after any load.
-    pub(crate) fn beyond(self, other: Self) -> Self {
-        if other.at_once_s > TIDYING_S {
-            return self;
-        }
-        let more = |own: f64, other: f64| if own.is_finite() { (own - other).max(0.0) } else { own };
-        PutOff { at_once_s: more(self.at_once_s, other.at_once_s), bursts: more(self.bursts, other.bursts), ..self }
-    }
-
-    fn each(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
         PutOff {
-            cpu: of(self.cpu, other.cpu),
-            time: of(self.time, other.time),
-            at_once_s: of(self.at_once_s, other.at_once_s),
-            bursts: of(self.bursts, other.bursts),
+            cpu: self.cpu.max(other.cpu),
+            time: self.time.max(other.time),
+            at_once_s: self.at_once_s.max(other.at_once_s),
+            bursts: self.bursts.max(other.bursts),
         }
     }
 
@@ -126,6 +82,84 @@ impl PutOff {
         let is_touched = self.bursts > TOUCHED_PART * marks::share_above(metric);
         let held_up = if is_touched { 1.0 + 1e6 * self.at_once_s / value_us } else { 1.0 };
         held_up.max(self.most_time())
+    }
+}
+
+/// What a target did once its load was over, where it was to be watched then.
+#[derive(Debug, Clone)]
+pub(crate) enum AtRest {
+    /// It was not to be watched.
+    Unasked,
+    /// Nobody watched it to the end, or it was not done then.
+    Unknown,
+    /// In each of its launches that were watched.
+    Seen(Vec<Rested>),
+}
+
+/// What a target did after one of its loads, in seconds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rested {
+    /// CPU, without what it always does while others have their slices.
+    used_s: f64,
+    /// The most CPU in looks that follow each other, in each of which it was at work.
+    at_once_s: f64,
+    /// CPU in all of these.
+    bursts_s: f64,
+    /// CPU under load.
+    own_s: f64,
+    /// Under load.
+    loaded_s: f64,
+}
+
+impl AtRest {
+    /// Of one that was to be watched for so many seconds.
+    pub(crate) fn of(everywhere: &[&Launch], asked_s: f64) -> Self {
+        if asked_s <= 0.0 || everywhere.is_empty() {
+            return Self::Unasked;
+        }
+        let seen = everywhere.iter().filter_map(|launch| Rested::of(launch));
+        let (rests, all): (Vec<&Rest>, Vec<Rested>) = seen.unzip();
+        // Of one that was not watched to the end it is the least.
+        let is_known = rests.iter().any(|rest| rest.is_whole(asked_s)) && rests.iter().all(|rest| is_done(rest));
+        if is_known { Self::Seen(all) } else { Self::Unknown }
+    }
+
+    /// What of it may be owed, of one beside which others did at least so much, in CPU seconds: so much it may have done for no request.
+    pub(crate) fn put_off(&self, excused_s: f64) -> PutOff {
+        match self {
+            Self::Unasked => PutOff::NOTHING,
+            Self::Unknown => PutOff::UNKNOWN,
+            Self::Seen(all) => all.iter().map(|one| one.put_off(excused_s)).fold(PutOff::NOTHING, PutOff::or),
+        }
+    }
+
+    /// The least that it did in each of its launches, in CPU seconds, and no more than runtimes do that tidy up.
+    pub(crate) fn tidying_s(&self) -> f64 {
+        match self {
+            Self::Unasked | Self::Unknown => 0.0,
+            Self::Seen(all) => all.iter().map(|one| one.used_s).fold(TIDYING_S, f64::min),
+        }
+    }
+}
+
+impl Rested {
+    /// With what it was seen by; none of one that was not watched.
+    fn of<'a>(launch: &Launch<'a>) -> Option<(&'a Rest, Self)> {
+        let (seen, load) = (launch.record.observation.as_ref()?, launch.measured()?);
+        let (rest, slices) = (seen.rest.as_ref()?, &launch.record.slices);
+        // Of slices both are over their whole length, and what it always does while it idles is charged to it.
+        let length_s: f64 = slices::measured(slices).map(|slice| slice.length_s).sum();
+        let loaded_s = if slices.is_empty() { load.window_s } else { length_s };
+        let always = slices::cpus_while_idle(slices).min(median_cpus(rest));
+        let used_s = (rest.cpu_s() - always * rest.length_s()).max(0.0);
+        let [at_once_s, bursts_s] = bursts_s(rest, slices.is_empty());
+        Some((rest, Self { used_s, at_once_s, bursts_s, own_s: seen.cpu_s(), loaded_s }))
+    }
+
+    fn put_off(&self, excused_s: f64) -> PutOff {
+        let less = |used_s: f64| (used_s - excused_s).max(0.0);
+        let Self { used_s, at_once_s, bursts_s, own_s, loaded_s } = *self;
+        PutOff::of(less(used_s), [less(at_once_s), less(bursts_s)], (own_s, loaded_s))
     }
 }
 

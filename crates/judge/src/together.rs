@@ -8,7 +8,7 @@ use crate::failing::{failing, hung_in_flight, wrong_replies};
 use crate::hung::hung;
 use crate::launch::Launch;
 use crate::limit::nothing_completed;
-use crate::put_off::PutOff;
+use crate::put_off::{AtRest, PutOff};
 use crate::statistics::{Interval, geometric_interval, mean};
 use crate::thresholds::{CONFIDENCE, SLICE_DRAIN_S, SLICES_TOLD, THROUGHPUT_CHANGE};
 use crate::{slices, steps};
@@ -26,8 +26,8 @@ pub(crate) struct Joint {
     pub(crate) stalls_at_pauses: bool,
     /// What the target put off in slices until those of others: it may have been launched alone for that.
     pub(crate) in_slices: PutOff,
-    /// What it put off until it was not loaded any more.
-    pub(crate) at_rest: PutOff,
+    /// What it did once it was not loaded any more.
+    pub(crate) at_rest: AtRest,
     /// Intervals of the share of requests that failed, by the bits of their level: each launch has the same, and it takes long to find.
     pub(crate) shares: RefCell<BTreeMap<u64, Option<Interval>>>,
 }
@@ -49,7 +49,7 @@ impl Joint {
             failing: fared(&asked, (used, everywhere), plan.allow_failures, is_compared),
             stalls_at_pauses: stalls_at_pauses(&valid, everywhere),
             in_slices: PutOff::in_slices(everywhere),
-            at_rest: PutOff::at_rest(everywhere, asked_rest_s(plan)),
+            at_rest: AtRest::of(everywhere, asked_rest_s(plan)),
             shares: RefCell::default(),
         }
     }

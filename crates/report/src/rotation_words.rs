@@ -66,8 +66,8 @@ pub(crate) fn margin(analysis: &CompareAnalysis) -> Option<String> {
 pub(crate) fn watched(named: &[(String, &CellAnalysis)], rest: Option<CompareRest>) -> Option<String> {
     if let Some(CompareRest { length_s, old_cpu_s, new_cpu_s }) = rest {
         return Some(format!(
-            "Each server was watched for {length_s:.1} s after a load, while nobody asked it anything: the old one used {} \
-             of CPU then, the new one {}, which may be work for its requests. What it puts off for longer is not seen.",
+            "Each server was watched for {length_s:.1} s after a load, while nobody asked it anything: the old one was seen to \
+             use up to {} of CPU then, the new one up to {}. Work that a server puts off for longer is not seen.",
             duration_us(1e6 * old_cpu_s),
             duration_us(1e6 * new_cpu_s)
         ));

@@ -167,16 +167,16 @@ fn log_by_times(launch: &Launch) -> Option<f64> {
     Some(share.ln()).filter(|log| is_known && log.is_finite())
 }
 
-/// What a target put off that is in no figure of this launch: once its load was over, of a tail beyond what another under the same
-/// conditions did then, where two of one run are compared; and before it was launched alone.
+/// What a target put off that is in no figure of this launch: once its load was over, beyond a little that others under the same
+/// conditions did then, too, where two of one run are compared; and before it was launched alone.
 fn put_off_apart(records: &Records, cell: usize, launch: &Launch) -> PutOff {
     let own = records.together(cell);
     let conditions = records.plan.cells[cell].levels.conditions();
     let alike = |(at, other): (usize, &CellPlan)| (at != cell && other.levels.conditions() == conditions).then_some(at);
     let others = records.plan.cells.iter().enumerate().filter_map(alike);
     let others = others.filter(|_| !records.is_one_of_two);
-    let least = others.map(|at| records.together(at).at_rest).reduce(PutOff::and);
-    let at_rest = least.map_or(own.at_rest, |least| own.at_rest.beyond(least));
+    let excused_s = others.map(|at| records.together(at).at_rest.tidying_s()).reduce(f64::min);
+    let at_rest = own.at_rest.put_off(excused_s.unwrap_or(0.0));
     if launch.rounds.is_some() { at_rest } else { at_rest.or(own.in_slices) }
 }
 

@@ -12,8 +12,9 @@ pub(crate) const LAST_PART: f64 = 0.1;
 /// How long a step is at most of which a target must be at work for that share, in seconds: looks come every 50 ms unless they are held up.
 pub(crate) const LATE_LOOK_S: f64 = 0.1;
 
-/// The most that a target did at once of which the tail of another is excused, in seconds. A choice: runtimes tidy up for 9 to 28 ms.
-pub(crate) const TIDYING_S: f64 = 0.05;
+/// The most of what a target did of which another is excused, in CPU seconds. A choice: runtimes tidy up for 9 to 28 ms, and of 3 s under
+/// load on one CPU it is a hundredth.
+pub(crate) const TIDYING_S: f64 = 0.03;
 
 /// For how long connections are closed after a load that a target had to itself, in seconds. A choice: 50 processes of Apache take 60 ms.
 pub(crate) const CLOSING_S: f64 = 0.1;

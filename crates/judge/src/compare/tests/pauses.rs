@@ -221,10 +221,18 @@ fn what_both_do_to_tidy_up_is_no_doubt_about_a_tail_and_any_sum_is_a_doubt() {
             let found = row(&found, metric);
             (found.verdict, found.withheld)
         };
-        let (tidying, burst) = (at_work(5, 1), at_work(5, 4));
-        assert_eq!(said(Metric::P99, 1_500.0, [&tidying, &tidying]), (Faster, None), "{rounds:?}");
-        assert_eq!(said(Metric::P99, 1_500.0, [&burst, &tidying]), TAKEN_BACK, "{rounds:?}");
-        assert_eq!(said(Metric::P99, 1_500.0, [&burst, &burst]), TAKEN_BACK, "it may be another's: {rounds:?}");
+        let tidying = rest((0..50).map(|step| if step == 5 { 0.6 } else { 0.0 }));
+        let burst = at_work(5, 4);
+        for other in [&tidying, &burst] {
+            assert_eq!(said(Metric::P99, 1_500.0, [&tidying, other]), (Faster, None), "{rounds:?}");
+            assert_eq!(said(Metric::P99, 1_500.0, [&burst, other]), TAKEN_BACK, "{rounds:?}");
+        }
+        assert_eq!(said(Metric::P99, 1_500.0, [&tidying, &at_work(0, 0)]), TAKEN_BACK, "{rounds:?}");
+        // 30 ms of 0.3 s would be a tenth.
+        assert_eq!(said(Metric::CpuPerRequest, 1_000.0, [&tidying, &tidying]).1, None, "{rounds:?}");
+        assert_eq!(said(Metric::CpuPerRequest, 1_000.0, [&tidying, &at_work(0, 0)]), TAKEN_BACK, "{rounds:?}");
+        let ticking = rest((0..50).map(|step| if step % 4 == 2 { 0.8 } else { 0.0 }));
+        assert_eq!(said(Metric::P99, 1_500.0, [&at_work(5, 8), &ticking]), TAKEN_BACK, "{rounds:?}");
         // 0.2 s of 0.3: the one may owe them for its requests, and the other do that after any load.
         assert_eq!(said(Metric::CpuPerRequest, 1_500.0, [&burst, &burst]), TAKEN_BACK, "{rounds:?}");
         assert_eq!(said(Metric::CpuPerRequest, 3_000.0, [&burst, &burst]), (Faster, None), "{rounds:?}");
