@@ -22,7 +22,7 @@ use crate::course::steady_throughput;
 use crate::failing::share_unanswered;
 use crate::launch::Launch;
 use crate::limit::most_without_the_generator;
-use crate::put_off::PutOff;
+use crate::put_off::{PutOff, Tidying};
 use crate::records::Records;
 use crate::slices;
 use crate::statistics::{Interval, mean, t_interval_at};
@@ -175,8 +175,8 @@ fn put_off_apart(records: &Records, cell: usize, launch: &Launch) -> PutOff {
     let alike = |(at, other): (usize, &CellPlan)| (at != cell && other.levels.conditions() == conditions).then_some(at);
     let others = records.plan.cells.iter().enumerate().filter_map(alike);
     let others = others.filter(|_| !records.is_one_of_two);
-    let excused_s = others.map(|at| records.together(at).at_rest.tidying_s()).reduce(f64::min);
-    let at_rest = own.at_rest.put_off(excused_s.unwrap_or(0.0));
+    let others = others.map(|at| records.together(at).at_rest.tidying()).reduce(Tidying::and);
+    let at_rest = own.at_rest.put_off(others.unwrap_or_default());
     if launch.rounds.is_some() { at_rest } else { at_rest.or(own.in_slices) }
 }
 

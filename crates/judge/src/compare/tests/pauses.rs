@@ -227,9 +227,20 @@ fn what_both_do_to_tidy_up_is_no_doubt_about_a_tail_and_any_sum_is_a_doubt() {
             assert_eq!(said(Metric::P99, 1_500.0, [&tidying, other]), (Faster, None), "{rounds:?}");
             assert_eq!(said(Metric::P99, 1_500.0, [&burst, other]), TAKEN_BACK, "{rounds:?}");
         }
+        let often = rest((0..50).map(|step| if step % 10 == 5 { 0.4 } else { 0.0 }));
+        assert_eq!(said(Metric::P99, 1_500.0, [&often, &tidying]), TAKEN_BACK, "20 ms, five times: {rounds:?}");
+        let trickling = rest([0.09; 50]);
+        assert_eq!(said(Metric::P99, 1_500.0, [&tidying, &trickling]), TAKEN_BACK, "it is never at work: {rounds:?}");
         assert_eq!(said(Metric::P99, 1_500.0, [&tidying, &at_work(0, 0)]), TAKEN_BACK, "{rounds:?}");
-        // 30 ms of 0.3 s would be a tenth.
-        assert_eq!(said(Metric::CpuPerRequest, 1_000.0, [&tidying, &tidying]).1, None, "{rounds:?}");
+        // Of 0.3 s they are a tenth, and a hundredth is left aside.
+        assert_eq!(said(Metric::CpuPerRequest, 1_000.0, [&tidying, &tidying]), TAKEN_BACK, "{rounds:?}");
+        let little = rest((0..50).map(|step| if step == 5 { 0.28 } else { 0.0 }));
+        assert_eq!(
+            said(Metric::CpuPerRequest, 1_000.0, [&little, &little]).1,
+            None,
+            "14 ms are nearly 5 %: {rounds:?}"
+        );
+        assert_eq!(said(Metric::CpuPerRequest, 1_000.0, [&little, &at_work(0, 0)]), TAKEN_BACK, "{rounds:?}");
         assert_eq!(said(Metric::CpuPerRequest, 1_000.0, [&tidying, &at_work(0, 0)]), TAKEN_BACK, "{rounds:?}");
         let ticking = rest((0..50).map(|step| if step % 4 == 2 { 0.8 } else { 0.0 }));
         assert_eq!(said(Metric::P99, 1_500.0, [&at_work(5, 8), &ticking]), TAKEN_BACK, "{rounds:?}");
