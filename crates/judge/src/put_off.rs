@@ -25,11 +25,11 @@ impl PutOff {
     const UNKNOWN: PutOff =
         PutOff { cpu: f64::INFINITY, time: f64::INFINITY, at_once_s: f64::INFINITY, bursts: f64::INFINITY };
 
-    /// So many CPU seconds, for CPU and for time, of one that used `own_s` in `loaded_s` under load.
-    fn of([cpu_s, time_s]: [f64; 2], [at_once_s, bursts_s]: [f64; 2], (own_s, loaded_s): (f64, f64)) -> Self {
+    /// So many CPU seconds, of one that used `own_s` in `loaded_s` under load.
+    fn of(used_s: f64, [at_once_s, bursts_s]: [f64; 2], (own_s, loaded_s): (f64, f64)) -> Self {
         let share = |used_s: f64, of_s: f64| if of_s > 0.0 { used_s / of_s } else { 0.0 };
         let told = |share: f64| if share > SPILL { share } else { 0.0 };
-        let (cpu, time) = (told(share(cpu_s, own_s)), told(share(time_s, loaded_s)));
+        let [cpu, time] = [own_s, loaded_s].map(|of_s| told(share(used_s, of_s)));
         PutOff { cpu, time, at_once_s, bursts: share(bursts_s, loaded_s) }
     }
 
@@ -49,7 +49,7 @@ impl PutOff {
             _ if own.0 <= 0.0 || idle_cpu_s <= SPILL * idle_s => Self::NOTHING,
             used_s if used_s > NEVER_DONE * idle_s => Self::UNKNOWN,
             // When it would do that alone nobody knows.
-            _ => Self::of([sum(Slice::put_off_s); 2], [f64::INFINITY; 2], own),
+            _ => Self::of(sum(Slice::put_off_s), [f64::INFINITY; 2], own),
         }
     }
 
@@ -96,22 +96,6 @@ pub(crate) enum AtRest {
     Seen(Vec<Rested>),
 }
 
-/// What one does that tidies up once its load is over.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Tidying {
-    /// CPU seconds.
-    used_s: f64,
-    /// Whether it was at work in a look.
-    is_at_work: bool,
-}
-
-impl Tidying {
-    /// What both do.
-    pub(crate) fn and(self, other: Self) -> Self {
-        Tidying { used_s: self.used_s.min(other.used_s), is_at_work: self.is_at_work && other.is_at_work }
-    }
-}
-
 /// What a target did after one of its loads, in seconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rested {
@@ -140,20 +124,18 @@ impl AtRest {
         if is_known { Self::Seen(all) } else { Self::Unknown }
     }
 
-    /// What of it may be owed, beside another that did this.
-    pub(crate) fn put_off(&self, other: Tidying) -> PutOff {
+    /// What of it may be owed; whether all others were at work then, too, as who tidies up is.
+    pub(crate) fn put_off(&self, are_others_at_work: bool) -> PutOff {
         match self {
             Self::Unasked => PutOff::NOTHING,
             Self::Unknown => PutOff::UNKNOWN,
-            Self::Seen(all) => all.iter().map(|one| one.put_off(other)).fold(PutOff::NOTHING, PutOff::or),
+            Self::Seen(all) => all.iter().map(|one| one.put_off(are_others_at_work)).fold(PutOff::NOTHING, PutOff::or),
         }
     }
 
-    /// What it did in each of its launches: nothing where nobody knows.
-    pub(crate) fn tidying(&self) -> Tidying {
-        let Self::Seen(all) = self else { return Tidying::default() };
-        let each = all.iter().map(|one| Tidying { used_s: one.used_s, is_at_work: one.bursts_s > 0.0 });
-        each.reduce(Tidying::and).unwrap_or_default()
+    /// Whether it was at work in a look in each of its launches.
+    pub(crate) fn is_at_work(&self) -> bool {
+        matches!(self, Self::Seen(all) if all.iter().all(|one| one.bursts_s > 0.0))
     }
 }
 
@@ -171,13 +153,11 @@ impl Rested {
         Some((rest, Self { used_s, at_once_s, bursts_s, own_s: seen.cpu_s(), loaded_s }))
     }
 
-    /// What another did may be as much after any load, and this for each request: so of what both did little is left aside.
-    fn put_off(&self, other: Tidying) -> PutOff {
+    /// What others did may be the same after any load, and this be owed for each request: of a tail alone a little is left aside.
+    fn put_off(&self, are_others_at_work: bool) -> PutOff {
         let Self { used_s, at_once_s, bursts_s, own_s, loaded_s } = *self;
-        let tidies_up = other.is_at_work && bursts_s <= TIDYING_S;
-        let bursts_s = if tidies_up { [0.0; 2] } else { [at_once_s, bursts_s] };
-        let beyond = |of_s: f64| used_s - other.used_s.min(SPILL * of_s);
-        PutOff::of([beyond(own_s), beyond(loaded_s)], bursts_s, (own_s, loaded_s))
+        let tidies_up = are_others_at_work && used_s <= TIDYING_S;
+        PutOff::of(used_s, if tidies_up { [0.0; 2] } else { [at_once_s, bursts_s] }, (own_s, loaded_s))
     }
 }
 

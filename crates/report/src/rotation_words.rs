@@ -67,8 +67,8 @@ pub(crate) fn watched(named: &[(String, &CellAnalysis)], rest: Option<CompareRes
     if let Some(CompareRest { length_s, old_cpu_s, new_cpu_s }) = rest {
         return Some(format!(
             "Each server was watched for {length_s:.1} s after a load, while nobody asked it anything: the old one was seen to \
-             use up to {} of CPU then, the new one up to {}, some of which may be work for its requests. Work that is put off \
-             for longer is not seen.",
+             use up to {} of CPU then, the new one up to {}, which may be owed for requests. Work that is put off for longer is \
+             not seen.",
             duration_us(1e6 * old_cpu_s),
             duration_us(1e6 * new_cpu_s)
         ));

@@ -22,7 +22,7 @@ use crate::course::steady_throughput;
 use crate::failing::share_unanswered;
 use crate::launch::Launch;
 use crate::limit::most_without_the_generator;
-use crate::put_off::{PutOff, Tidying};
+use crate::put_off::PutOff;
 use crate::records::Records;
 use crate::slices;
 use crate::statistics::{Interval, mean, t_interval_at};
@@ -167,16 +167,16 @@ fn log_by_times(launch: &Launch) -> Option<f64> {
     Some(share.ln()).filter(|log| is_known && log.is_finite())
 }
 
-/// What a target put off that is in no figure of this launch: once its load was over, beyond a little that others under the same
-/// conditions did then, too, where two of one run are compared; and before it was launched alone.
+/// What a target put off that is in no figure of this launch: once its load was over, of a tail but a little where others under the same
+/// conditions of the same run were at work then, too; and before it was launched alone.
 fn put_off_apart(records: &Records, cell: usize, launch: &Launch) -> PutOff {
     let own = records.together(cell);
     let conditions = records.plan.cells[cell].levels.conditions();
     let alike = |(at, other): (usize, &CellPlan)| (at != cell && other.levels.conditions() == conditions).then_some(at);
     let others = records.plan.cells.iter().enumerate().filter_map(alike);
     let others = others.filter(|_| !records.is_one_of_two);
-    let others = others.map(|at| records.together(at).at_rest.tidying()).reduce(Tidying::and);
-    let at_rest = own.at_rest.put_off(others.unwrap_or_default());
+    let others: Vec<bool> = others.map(|at| records.together(at).at_rest.is_at_work()).collect();
+    let at_rest = own.at_rest.put_off(!others.is_empty() && !others.contains(&false));
     if launch.rounds.is_some() { at_rest } else { at_rest.or(own.in_slices) }
 }
 

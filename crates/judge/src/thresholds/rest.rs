@@ -12,8 +12,7 @@ pub(crate) const LAST_PART: f64 = 0.1;
 /// How long a step is at most of which a target must be at work for that share, in seconds: looks come every 50 ms unless they are held up.
 pub(crate) const LATE_LOOK_S: f64 = 0.1;
 
-/// CPU seconds up to which a target that is at work at rest tidies up, where the other one is at work then, too. A choice: runtimes take 9
-/// to 28 ms.
+/// CPU seconds up to which a target only tidies up at rest, where the other one is at work then, too. A choice: runtimes take 9 to 28 ms.
 pub(crate) const TIDYING_S: f64 = 0.03;
 
 /// For how long connections are closed after a load that a target had to itself, in seconds. A choice: 50 processes of Apache take 60 ms.
