@@ -76,9 +76,14 @@ fn a_server_that_breaks_the_contract_is_told_what_it_breaks() {
 
 /// What `targets check` says of a specimen that has the contract's endpoints: the lines of stdout.
 fn checked(kind: &str, exit: i32) -> Vec<String> {
+    checked_as("$BOURDON", kind, exit)
+}
+
+/// The same of one that is launched by another command before its kind.
+fn checked_as(bourdon: &str, kind: &str, exit: i32) -> Vec<String> {
     let target = format!(
         "name = \"{kind}\"\ntitle = \"A specimen\"\n\
-         launch = {{ run = \"$BOURDON specimen {kind}\", ready = \"/ping\" }}\n\
+         launch = {{ run = \"{bourdon} specimen {kind}\", ready = \"/ping\" }}\n\
          [settings.handler_delay]\nenv = \"HANDLER_DELAY\"\ntype = \"duration\"\ndefault = \"0ms\"\n"
     );
     let lab = Lab::beside_others().file("targets/it/target.toml", target);
@@ -97,6 +102,15 @@ fn breaches<const N: usize>(kind: &str) -> [String; N] {
 fn a_specimen_that_keeps_the_contract_passes_every_point() {
     let lines = checked("contract", 0);
     assert!(lines.len() == 1 && lines[0].contains("A specimen  passes, 34 points"), "{lines:#?}");
+}
+
+#[test]
+fn who_listens_elsewhere_than_it_is_told_is_found() {
+    let deaf = checked_as("env ADDRESS=127.0.0.1 $BOURDON", "contract", 1);
+    assert!(deaf.len() == 2 && deaf[1].contains("with ADDRESS=0.0.0.0 it listens for other machines"), "{deaf:#?}");
+    assert!(deaf[1].contains("it listens on 127.0.0.1:"), "{deaf:#?}");
+    let open = checked_as("env ADDRESS=0.0.0.0 $BOURDON", "contract", 1);
+    assert!(open.len() == 2 && open[1].contains("without ADDRESS and ADMIN_PORT it listens on its port"), "{open:#?}");
 }
 
 #[test]

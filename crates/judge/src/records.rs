@@ -32,9 +32,7 @@ pub(crate) struct Records<'a> {
     unfinished: OnceCell<Option<u32>>,
     loaded_before_ns: Vec<u64>,
     together: Vec<OnceCell<Joint>>,
-    /// Whether they are held against an old or a new server, and not only against other targets.
-    is_compared: bool,
-    /// Whether it is with another run that it is compared.
+    /// Whether it is with another run that they are compared.
     pub(crate) is_one_of_two: bool,
 }
 
@@ -86,7 +84,6 @@ impl<'a> Records<'a> {
             made,
             unfinished: OnceCell::new(),
             loaded_before_ns: loaded_before_ns(plan),
-            is_compared: plan.comparison.is_some(),
             is_one_of_two: false,
         };
         for (block, launches) in blocks {
@@ -111,7 +108,7 @@ impl<'a> Records<'a> {
 
     /// The same as one side of a comparison of two runs.
     pub(crate) fn compared(self) -> Self {
-        Records { is_compared: true, is_one_of_two: true, ..self }
+        Records { is_one_of_two: true, ..self }
     }
 
     /// The same with every round of slices; none where all count.
@@ -129,7 +126,6 @@ impl<'a> Records<'a> {
             unfinished: self.unfinished().into(),
             loaded_before_ns: self.loaded_before_ns.clone(),
             together: self.plan.cells.iter().map(|_| OnceCell::new()).collect(),
-            is_compared: self.is_compared,
             is_one_of_two: self.is_one_of_two,
         })
     }
@@ -264,7 +260,9 @@ impl<'a> Records<'a> {
         let find = || {
             let used: Vec<&Launch> = self.launches(cell).collect();
             let everywhere: Vec<&Launch> = self.everywhere(cell).collect();
-            Joint::of(self.plan, (cell, self.is_compared), (&used, &everywhere))
+            // Held against an old or a new server, and not only against other targets.
+            let is_compared = self.is_one_of_two || self.plan.comparison.is_some();
+            Joint::of(self.plan, (cell, is_compared), (&used, &everywhere))
         };
         self.together[cell].get_or_init(find)
     }

@@ -20,10 +20,13 @@ pub(super) fn where_it_listens(launch: Launch<'_>) -> Result<[Check; 2], Unlaunc
         let running = launch(&settings.into_iter().collect(), false)?;
         let of_load = running.address().port();
         let root_pid = running.family().map_or(0, |family| family.root_pid);
-        let mut wrong = observe::listening(root_pid, &ProcSource::default());
-        wrong.retain(|at| at.port() != of_load || !is_right(at.ip().to_canonical()));
+        let all = observe::listening(root_pid, &ProcSource::default());
         running.stop();
-        let breach = wrong.first().map(|at| format!("it listens on {at}").into());
+        let wrong = all.iter().find(|at| at.port() != of_load || !is_right(at.ip().to_canonical()));
+        let breach = match wrong {
+            Some(at) => Some(format!("it listens on {at}").into()),
+            None => all.is_empty().then(|| "nobody sees where it listens".to_owned().into()),
+        };
         Ok(Check { endpoint: "/", name: name.to_owned(), breach })
     };
     let usual =
