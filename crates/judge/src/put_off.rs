@@ -112,12 +112,14 @@ pub(crate) struct Rested {
 }
 
 impl AtRest {
-    /// Of one that was to be watched for so many seconds.
-    pub(crate) fn of(everywhere: &[&Launch], asked_s: f64) -> Self {
+    /// Of one that was to be watched for so many seconds, in launches that are alone or not: who is has no pauses in which it could have
+    /// done a part of that before.
+    pub(crate) fn of(everywhere: &[&Launch], is_alone: bool, asked_s: f64) -> Self {
         if asked_s <= 0.0 || everywhere.is_empty() {
             return Self::Unasked;
         }
-        let seen = everywhere.iter().filter_map(|launch| Rested::of(launch));
+        let such = everywhere.iter().filter(|launch| launch.record.slices.is_empty() == is_alone);
+        let seen = such.filter_map(|launch| Rested::of(launch));
         let (rests, all): (Vec<&Rest>, Vec<Rested>) = seen.unzip();
         // Of one that was not watched to the end it is the least.
         let is_known = rests.iter().any(|rest| rest.is_whole(asked_s)) && rests.iter().all(|rest| is_done(rest));
@@ -144,10 +146,11 @@ impl Rested {
     fn of<'a>(launch: &Launch<'a>) -> Option<(&'a Rest, Self)> {
         let (seen, load) = (launch.record.observation.as_ref()?, launch.measured()?);
         let (rest, slices) = (seen.rest.as_ref()?, &launch.record.slices);
-        // Of slices both are over their whole length, and what it always does while it idles is charged to it.
+        // Of slices both are over their whole length, and what it always does while it idles is charged to it: evenly, and still at
+        // the end, when it has nothing left to do.
         let length_s: f64 = slices::measured(slices).map(|slice| slice.length_s).sum();
         let loaded_s = if slices.is_empty() { load.window_s } else { length_s };
-        let always = slices::cpus_while_idle(slices).min(median_cpus(rest));
+        let always = slices::cpus_while_idle(slices).min(median_cpus(rest)).min(cpus(last_of(rest)));
         let used_s = (rest.cpu_s() - always * rest.length_s()).max(0.0);
         let [at_once_s, bursts_s] = bursts_s(rest, slices.is_empty());
         Some((rest, Self { used_s, at_once_s, bursts_s, own_s: seen.cpu_s(), loaded_s }))
@@ -164,14 +167,21 @@ impl Rested {
 /// Whether it was seen with all its processes, and had done all that it had to do: it was not at work for much of the time, nor for the
 /// last of it.
 fn is_done(rest: &Rest) -> bool {
-    let cpus = |steps: &[RestStep]| {
-        let (cpu_s, length_s) =
-            steps.iter().fold((0.0, 0.0), |(cpu_s, length_s), step| (cpu_s + step.cpu_s, length_s + step.length_s));
-        if length_s > 0.0 { cpu_s / length_s } else { 0.0 }
-    };
-    let last = (rest.steps.len() as f64 * LAST_PART).ceil() as usize;
     let is_seen = !rest.ended && !rest.unwaited;
-    is_seen && cpus(&rest.steps) <= NEVER_DONE && cpus(&rest.steps[rest.steps.len() - last..]) <= NEVER_DONE
+    is_seen && cpus(&rest.steps) <= NEVER_DONE && cpus(last_of(rest)) <= NEVER_DONE
+}
+
+/// The last steps.
+fn last_of(rest: &Rest) -> &[RestStep] {
+    let last = (rest.steps.len() as f64 * LAST_PART).ceil() as usize;
+    &rest.steps[rest.steps.len() - last..]
+}
+
+/// How many CPUs it used in these.
+fn cpus(steps: &[RestStep]) -> f64 {
+    let (cpu_s, length_s) =
+        steps.iter().fold((0.0, 0.0), |(cpu_s, length_s), step| (cpu_s + step.cpu_s, length_s + step.length_s));
+    if length_s > 0.0 { cpu_s / length_s } else { 0.0 }
 }
 
 /// How many CPUs it used in half of the steps at most: what it does evenly.

@@ -49,7 +49,11 @@ impl Joint {
             failing: fared(&asked, (used, everywhere), plan.allow_failures, is_compared),
             stalls_at_pauses: stalls_at_pauses(&valid, everywhere),
             in_slices: PutOff::in_slices(everywhere),
-            at_rest: AtRest::of(everywhere, asked_rest_s(plan)),
+            at_rest: AtRest::of(
+                everywhere,
+                used.iter().any(|launch| launch.record.slices.is_empty()),
+                asked_rest_s(plan),
+            ),
             shares: RefCell::default(),
         }
     }

@@ -14,14 +14,14 @@ use crate::launch::Running;
 /// How often a target is looked at meanwhile.
 const STEP: Duration = Duration::from_millis(50);
 
-/// How long the targets of these trials are left alone after each of their loads: until each was once watched to the end after it, for each
-/// does in all of its launches the same.
-pub(crate) fn length(plan: &Plan, specs: &[TrialSpec], done: &[TrialRecord]) -> Duration {
+/// How long the targets of these trials, which rotate or not, are left alone after each of their loads: until each was once watched to the
+/// end after such a one, for each does in all of these the same.
+pub(crate) fn length(plan: &Plan, specs: &[TrialSpec], rotate: bool, done: &[TrialRecord]) -> Duration {
     let Some(asked) = &plan.comparison else { return Duration::ZERO };
     let asked = Duration::from_nanos(asked.rest_ns);
     let rested = |trial: &&TrialRecord| {
         let rest = trial.observation.as_ref().and_then(|seen| seen.rest.as_ref());
-        rest.is_some_and(|rest| rest.is_whole(asked.as_secs_f64()))
+        trial.slices.is_empty() != rotate && rest.is_some_and(|rest| rest.is_whole(asked.as_secs_f64()))
     };
     let is_known = |spec: &TrialSpec| done.iter().filter(rested).any(|trial| trial.cell == spec.cell);
     if specs.iter().any(|spec| spec.block > 0 && !is_known(spec)) { asked } else { Duration::ZERO }

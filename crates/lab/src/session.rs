@@ -205,7 +205,7 @@ impl Session<'_> {
             return Ok(true);
         }
         let output = self.folder.output_of(&specs.first().map(TrialSpec::id).unwrap_or_default());
-        let rest = rest::length(&plan, specs, &self.done);
+        let rest = rest::length(&plan, specs, false, &self.done);
         let mut telling = Telling::new(self.folder, on_event, begun, stop);
         let made = run_launch(&plan, specs, tools, (&output, rest), stop, &mut |told| telling.tell(told));
         for record in telling.into_kept()? {
@@ -236,7 +236,7 @@ impl Session<'_> {
             barred: broken.get(cell_of(&plan, spec).levels.target()).cloned(),
         };
         let launches: Vec<Launching> = together.trials.iter().map(launching).collect();
-        let rest = rest::length(&plan, &together.trials, &self.done);
+        let rest = rest::length(&plan, &together.trials, true, &self.done);
         let begun = self.begun(&*planner, launches.len());
         let mut telling = Telling::new(self.folder, on_event, begun, stop);
         let made = run_together(&plan, &launches, (&together.turns, rest), tools, stop, &mut |told| telling.tell(told));

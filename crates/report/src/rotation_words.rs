@@ -81,7 +81,7 @@ pub(crate) fn watched(named: &[(String, &CellAnalysis)], rest: Option<CompareRes
         }
         false => "work that a server puts off for longer than others have their slices is not seen",
     };
-    measured().next().map(|_| format!("Servers were not watched after their loads: {seen}."))
+    measured().next().map(|_| format!("The servers were not both watched after their loads: {seen}."))
 }
 
 /// Of how many CPUs a server uses less where it rather waits for something else (one with a single thread can use one), where half

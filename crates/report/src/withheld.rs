@@ -99,7 +99,9 @@ pub(crate) fn unanswered(who: &str) -> String {
 }
 
 pub(crate) fn pauses(who: &str) -> String {
-    format!("{who} may put off work until the load pauses, and the figures do not count it")
+    format!(
+        "{who} may put off work until the load pauses, or was not seen to be done then; the figures do not count that"
+    )
 }
 
 fn shared_memory(who: &str, share: &str) -> String {

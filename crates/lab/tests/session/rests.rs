@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use judge::RunPlanner;
 use lab::{Prepared, Session, TrialTools};
-use model::{ComparePlan, Draft, Plan, Rest, TrialRecord};
+use model::{ComparePlan, Draft, Plan, Rest, Slice, TrialRecord};
 
 use crate::fakes::{FakeLauncher, MS, cell, conduct, create, draft, load, rotate};
 
@@ -66,20 +66,34 @@ fn who_did_not_outlive_its_load_is_not_watched() {
     assert_eq!((died, rested(&end.trials)), (2, vec![(1, 0)]), "nobody watches the dead");
 }
 
-#[test]
-fn who_was_not_watched_to_the_end_is_watched_again() {
+/// Who is watched in the second block after this was made of what the first one recorded; and the cell of its first trial.
+fn watched_again(change: impl FnOnce(&mut [TrialRecord])) -> (Vec<(u32, usize)>, usize) {
     let runs = tempfile::tempdir().unwrap();
     let plan = compared(|_| ());
     let mut folder = create(runs.path(), &plan);
     let mut done = conduct(&plan, &mut folder, &watched(), Some(2)).trials;
     assert_eq!(rested(&done), [(1, 0), (1, 1)]);
-    done[0].observation.as_mut().unwrap().rest.as_mut().unwrap().steps.clear();
-    done[1].observation.as_mut().unwrap().rest.as_mut().unwrap().ended = true;
-    let (unwatched, before) = (done[0].cell, done.len());
+    change(&mut done);
+    let (first, before) = (done[0].cell, done.len());
     let (launcher, prepared) = (watched(), Prepared::default());
     let tools =
         TrialTools { launcher: &launcher, load: &load, rotate: &rotate, prepared: &prepared, perf: &launcher.perf };
     let session = Session { plan: plan.clone(), folder: &mut folder, done, tools, keep_going: false };
     let end = session.run(&mut RunPlanner::new(&plan), &AtomicBool::new(false), &mut |_| ()).unwrap();
-    assert_eq!(rested(&end.trials[before..]), [(2, unwatched)], "and who ended is not");
+    (rested(&end.trials[before..]), first)
+}
+
+#[test]
+fn who_was_not_watched_to_the_end_is_watched_again() {
+    let (again, unwatched) = watched_again(|done| {
+        done[0].observation.as_mut().unwrap().rest.as_mut().unwrap().steps.clear();
+        done[1].observation.as_mut().unwrap().rest.as_mut().unwrap().ended = true;
+    });
+    assert_eq!(again, [(2, unwatched)], "and who ended is not");
+}
+
+#[test]
+fn who_was_watched_after_slices_is_watched_again_alone() {
+    let (again, sliced) = watched_again(|done| done[0].slices = vec![Slice::default()]);
+    assert_eq!(again, [(2, sliced)]);
 }

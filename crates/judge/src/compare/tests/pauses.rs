@@ -13,11 +13,8 @@ fn compared(new: f64, of_slice: impl Fn(&mut Slice), of_alone: impl Fn(&mut Meas
     let session = session(new, 100.0, 0.005);
     let plan = session.plan().with(|draft| (draft.rotation, draft.allow_failures) = (Some(ROTATION), 1.0)).unwrap();
     let mut alone = session.records();
-    let mut trials: Vec<TrialRecord> = alone.iter().filter(|trial| trial.block < 3).cloned().collect();
+    let mut trials = before_launches_alone(&alone);
     for trial in &mut trials {
-        cut(trial, 12);
-        // The old one ends connections.
-        trial.measurement.as_mut().unwrap().connections.closed_idle = u64::from(trial.cell == 1);
         let slices = trial.slices.iter_mut().filter(|slice| trial.cell == 0 && slice.round > 0);
         slices.for_each(&of_slice);
     }
@@ -29,6 +26,16 @@ fn compared(new: f64, of_slice: impl Fn(&mut Slice), of_alone: impl Fn(&mut Meas
     trials.extend(alone);
     let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
     compare_targets(run, "old", "new", &parse_gates("errors<+1%").unwrap())
+}
+
+/// Two blocks of slices before these launches: the old server ends connections.
+fn before_launches_alone(alone: &[TrialRecord]) -> Vec<TrialRecord> {
+    let mut trials: Vec<TrialRecord> = alone.iter().filter(|trial| trial.block < 3).cloned().collect();
+    for trial in &mut trials {
+        cut(trial, 12);
+        trial.measurement.as_mut().unwrap().connections.closed_idle = trial.cell as u64;
+    }
+    trials
 }
 
 fn throughput(
@@ -270,6 +277,30 @@ fn what_a_server_always_does_is_charged_to_it_once() {
     // How far that leaves it open is the doubt about what it used in slices of others, and no more.
     assert!((cpu(0.008, &ticker) / cpu(0.008, &nothing) - 1.0).abs() < 1e-9);
     assert!(cpu(0.008, &at_work(20, 1)) > 1.1 * cpu(0.008, &nothing), "a ticker does not do that");
+    let trickled = rest((0..50).map(|step| if step < 40 { 0.008 } else { 0.0 }));
+    assert!(cpu(0.008, &trickled) > 1.04 * cpu(0.008, &nothing), "a ticker does not end: {}", cpu(0.008, &trickled));
+}
+
+#[test]
+fn what_was_seen_after_slices_does_not_stand_for_launches_alone() {
+    let session = session(150.0, 100.0, 0.005);
+    let both = ComparePlan { old: "old".into(), new: "new".into(), rest_ns: 2_500_000_000, ..ComparePlan::default() };
+    let plan = session.plan().with(|draft| (draft.rotation, draft.comparison) = (Some(ROTATION), Some(both))).unwrap();
+    let said = |after_slices: &Rest, alone: Option<&Rest>| {
+        let mut trials = session.records();
+        trials.splice(0..0, before_launches_alone(&trials));
+        for trial in &mut trials {
+            let own = if trial.slices.is_empty() { alone } else { Some(after_slices) };
+            trial.observation.as_mut().unwrap().rest = own.filter(|_| trial.block == 1).cloned();
+        }
+        let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+        let found = compare_targets(run, "old", "new", &[]);
+        (row(&found, Metric::Throughput).verdict, row(&found, Metric::Throughput).withheld)
+    };
+    let (idle, busy) = (at_work(0, 0), at_work(3, 20));
+    assert_eq!(said(&idle, None), TAKEN_BACK);
+    assert_eq!(said(&idle, Some(&idle)), (Faster, None));
+    assert_eq!(said(&busy, Some(&idle)), (Faster, None), "it does nothing like that after a load that never paused");
 }
 
 #[test]
