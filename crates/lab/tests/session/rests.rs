@@ -1,12 +1,12 @@
 //! What targets do once their loads are over.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use judge::RunPlanner;
-use lab::{Prepared, Session, TrialTools};
-use model::{ComparePlan, Draft, Plan, Rest, Slice, TrialRecord};
+use lab::{Prepared, RunFolder, Session, TrialTools};
+use model::{ComparePlan, Draft, Event, Plan, Rest, Rotation, Slice, TrialRecord};
 
-use crate::fakes::{FakeLauncher, MS, cell, conduct, create, draft, load, rotate};
+use crate::fakes::{FakeLauncher, MS, cell, conduct, conduct_telling, create, draft, load, rotate};
 
 /// Two targets that are compared, each watched so for 60 ms, in two blocks.
 fn compared(change: impl FnOnce(&mut Draft)) -> Plan {
@@ -41,6 +41,35 @@ fn each_target_of_a_comparison_is_watched_after_its_first_load_and_no_other() {
     assert_eq!((end.trials.len(), rested(&end.trials)), (4, vec![(1, 0), (1, 1)]));
     let whole = end.trials.iter().filter_map(rest).filter(|rest| rest.is_whole(0.06)).count();
     assert_eq!(whole, 2, "{:?}", end.trials);
+}
+
+#[test]
+fn those_that_rotate_are_watched_after_the_last_slice_and_again_once_they_are_alone() {
+    let runs = tempfile::tempdir().unwrap();
+    let rotation = Some(Rotation { slice_ns: 200 * MS, lead_in_ns: 20 * MS, rounds: Some(6) });
+    let plan = compared(|draft| draft.rotation = rotation);
+    // Time is simulated and CPU is not: in two blocks what wakes a target is seen to be dear.
+    let end = conduct(&plan, &mut create(runs.path(), &plan), &watched(), None);
+    let (sliced, alone): (Vec<TrialRecord>, Vec<TrialRecord>) =
+        end.trials.into_iter().partition(|trial| !trial.slices.is_empty());
+    assert_eq!((sliced.len(), rested(&sliced)), (4, vec![(1, 0), (1, 1)]));
+    assert_eq!((alone.len(), rested(&alone)), (4, vec![(1, 0), (1, 1)]));
+    assert!(sliced.iter().filter_map(rest).all(|rest| rest.is_whole(0.06)), "{sliced:?}");
+}
+
+#[test]
+fn a_trial_whose_target_was_not_left_alone_to_the_end_is_made_again() {
+    for (rest_ns, kept) in [(60 * MS, 0), (0, 1)] {
+        let runs = tempfile::tempdir().unwrap();
+        let plan = compared(|draft| draft.comparison.as_mut().unwrap().rest_ns = rest_ns);
+        let (mut folder, launcher, stop) = (create(runs.path(), &plan), watched(), AtomicBool::new(false));
+        let on_event = &mut |event: &Event| {
+            stop.fetch_or(matches!(event, Event::Second { .. }), Ordering::Relaxed);
+        };
+        let end = conduct_telling(&plan, &mut folder, (&launcher, &load), &stop, on_event).unwrap();
+        assert!(end.interrupted);
+        assert_eq!(RunFolder::read(folder.path()).unwrap().trials.len(), kept);
+    }
 }
 
 #[test]
