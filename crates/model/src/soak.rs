@@ -117,6 +117,12 @@ kinds! {
         HeapSteady = "heap-steady",
         /// By too little of what it had before.
         Small = "small",
+        /// In the second load alone: what is kept of requests would have been kept of the first ones, too.
+        OnlyAgain = "only-again",
+        /// It gave it back in the pause, and takes it again.
+        TakenAgain = "taken-again",
+        /// It grew in the first load, and cycles of the second are too unlike to say whether it goes on.
+        Scattered = "scattered",
     }
 }
 

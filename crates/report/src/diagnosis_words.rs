@@ -74,7 +74,7 @@ pub(crate) fn title(fault: &ServerFault) -> String {
                 Some(exactly) => format!("The server works on {exactly} requests{paths} at once, and on no more."),
                 None => format!(
                     "The server answers no more than {} requests{paths} a second, however many ask, though its CPU is idle: as if {} \
-                     were worked on at once.",
+                     were worked on at once, or so many were let through a second.",
                     number(*most_per_s),
                     bare(at_once)
                 ),
@@ -291,16 +291,16 @@ fn proof(fault: &ServerFault) -> String {
             });
             format!(
                 "twice and four times as many connections are served no more; {half}; a network that takes longer by as much as \
-                 a request changes nothing; again in the opposite order, and after a long load{}{}",
+                 a request changes nothing; again in the opposite order, and after ten seconds of load{}{}",
                 bursts.unwrap_or_default(),
                 paths.unwrap_or_default()
             )
         }
         ServerFault::HeldWorkers { served, .. } => format!(
             "with twice and four times as many connections just {served} are served; clients that close after each request are \
-             all served; again in the opposite order, and after a long load"
+             all served; again in the opposite order, and after ten seconds of load"
         ),
-        ServerFault::BlockedLoop { .. } => "twice as many heavy requests make light ones wait twice as much on average; as \
+        ServerFault::BlockedLoop { .. } => "twice as many heavy requests make light ones wait longer (1.3 to 3.5 times) on average; as \
                                             many light ones in the place of the heavy ones change nothing; and again in \
                                             the opposite order"
             .to_owned(),
@@ -316,10 +316,11 @@ fn proof(fault: &ServerFault) -> String {
             )
         }
         ServerFault::Growth { .. } => "one, two and four doses of requests, each on a fresh server, grow it in proportion; a \
-                                       server that is hardly asked for as long does not grow; and again after that"
+                                       server that is hardly asked for some seconds does not grow, or less than a quarter; and again \
+                                       after that"
             .to_owned(),
         ServerFault::RoundTrips { .. } => "twice the delay behind the server adds twice as much; the same delay before it adds \
-                                           it once; and again in the opposite order"
+                                           less than half of that; and again in the opposite order"
             .to_owned(),
         ServerFault::ClosedConnections { .. }
         | ServerFault::Failures { .. }

@@ -10,8 +10,8 @@ use crate::launch_words::failed_words;
 use crate::page::Tint;
 use crate::words::listed;
 
-/// Seconds of an hour, in which growth with time is told.
-const HOUR_S: f64 = 3_600.0;
+/// Seconds of a minute, in which growth with time is told: pauses last minutes.
+const MINUTE_S: f64 = 60.0;
 
 /// The answer in a sentence or several.
 pub(crate) fn answer(soak: &Soak) -> (Tint, String) {
@@ -30,6 +30,12 @@ pub(crate) fn answer(soak: &Soak) -> (Tint, String) {
     let known = soak.trends.iter().any(|trend| trend.verdict != TrendVerdict::TooShort);
     if !known {
         return (Tint::Unsure, "It was too short to tell whether anything grows.".to_owned());
+    }
+    let memory = [Kept::Heap, Kept::Memory];
+    let open: Vec<String> =
+        of_verdict(soak, TrendVerdict::TooShort).filter(|trend| memory.contains(&trend.of)).map(title).collect();
+    if !open.is_empty() {
+        return (Tint::Unsure, format!("Nothing else grows, but memory is open. {}", open.join(" ")));
     }
     let tint = if soak.ended == SoakEnd::Complete { Tint::Good } else { Tint::Unsure };
     let seen = least_visible(soak).map_or(String::new(), |seen| format!(" {seen}"));
@@ -76,10 +82,12 @@ fn larger(soak: &Soak, trend: &KeptTrend) -> String {
     match trend.verdict {
         TrendVerdict::Grows => {
             format!(
-                " A cache or a pool that takes more than {} to fill would look the same.",
+                " A cache or a pool that takes more than {} to fill would look the same, and so would what is kept for longer than this soak \
+                 lasted.",
                 counted(requests, "request", "requests")
             )
         }
+        TrendVerdict::GrowsWithTime => " What fills with time and is not full yet would look the same.".to_owned(),
         _ => String::new(),
     }
 }
@@ -99,12 +107,12 @@ pub(crate) fn title(trend: &KeptTrend) -> String {
             _ => format!("The server keeps {} {what} of each request.", each(trend)),
         },
         TrendVerdict::GrowsWithTime => {
-            let hourly = trend.idle_per_s.map_or(0.0, |per_s| per_s * HOUR_S);
+            let each = trend.idle_per_s.map_or(0.0, |per_s| per_s * MINUTE_S);
             format!(
-                "{} {} by {} an hour, whether the server is asked or not.",
+                "{} {} by {} a minute, whether the server is asked or not.",
                 begun(&what),
                 grow(trend),
-                amount(trend.of, hourly)
+                amount(trend.of, each)
             )
         }
         TrendVerdict::MayGrow => {
@@ -178,6 +186,13 @@ fn why_words(why: WhyMayGrow) -> &'static str {
             "what is alive on the heap that is counted did not: it is the collector's, the system's, or memory outside of that heap"
         }
         WhyMayGrow::Small => "by little of what it had; a longer soak would tell",
+        WhyMayGrow::OnlyAgain => {
+            "in the second load alone: what is kept of requests would have been kept of the first ones, too; a longer soak would tell"
+        }
+        WhyMayGrow::TakenAgain => {
+            "had been given back in the pause: what fills, and is emptied, does that; a longer soak would tell"
+        }
+        WhyMayGrow::Scattered => "cycles are too unlike to say whether that goes on; a longer soak would tell",
     }
 }
 
@@ -219,6 +234,11 @@ pub(crate) fn rule(result: &RuleResult) -> String {
     let Some(worst) = result.worst else { return format!("{of}: not seen here.") };
     let worst = ruled_value(result.rule.of, worst);
     match result.broken.as_slice() {
+        [] if result.worst.is_some_and(|worst| worst > result.rule.most) => {
+            format!(
+                "{of}: {worst} at most, of too few requests to say that this is more than the {most} that are allowed."
+            )
+        }
         [] => format!("{of}: {worst} at most, and {most} are allowed."),
         [first, rest @ ..] => {
             let whole_s: f64 = result.broken.iter().map(|spell| spell.to_s - spell.from_s).sum();

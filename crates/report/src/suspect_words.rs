@@ -19,23 +19,41 @@ pub(crate) fn excluded(of: &Excluded) -> String {
                 )
             },
         ),
-        Suspect::HeldWorkers => "no connection holds a worker that others wait for".to_owned(),
+        Suspect::HeldWorkers => visible.map_or_else(
+            || "no connection holds a worker that others wait for".to_owned(),
+            |most| {
+                format!("no connection holds a worker that others wait for, of fewer than {}", thousands(most as u64))
+            },
+        ),
         Suspect::BlockedLoop => format!(
             "light requests do not wait for heavy ones for {} or more; less would not have been seen",
             visible.map_or_else(|| "as long as these take".to_owned(), |s| duration_us(s * 1e6))
         ),
-        Suspect::DelayedAck => "no reply waits for a delayed acknowledgement".to_owned(),
-        Suspect::ClosedConnections => "connections stay open".to_owned(),
+        Suspect::DelayedAck => {
+            "replies do not wait for delayed acknowledgements; fewer than one in a hundred would not have been seen"
+                .to_owned()
+        }
+        Suspect::ClosedConnections => {
+            "connections stay open; a server that ends some of them would not have been seen".to_owned()
+        }
         Suspect::Stalls => {
             let looked = of.looked_s.map_or(String::new(), |s| format!(" in {} under a steady load", elapsed(s)));
-            format!("no stall of half a second or more{looked}; shorter and rarer ones would not have been seen")
+            let length = visible.map_or_else(|| "half a second".to_owned(), |s| duration_us(s * 1e6));
+            format!("no stall of {length} or more{looked}; shorter and rarer ones would not have been seen")
         }
         Suspect::MemoryGrowth => format!(
             "memory does not grow; {} a request would have been seen, but not in what the server had freed and not given back",
             visible.map(bytes).unwrap_or_default()
         ),
-        Suspect::ThreadGrowth => format!("no threads are kept; {} would have been seen", one_in(visible)),
-        Suspect::FileGrowth => format!("no files or sockets are kept open; {} would have been seen", one_in(visible)),
+        Suspect::ThreadGrowth => {
+            format!("no threads are kept of requests; {} would have been seen{OF_CONNECTIONS}", one_in(visible))
+        }
+        Suspect::FileGrowth => {
+            format!(
+                "no files or sockets are kept open of requests; {} would have been seen{OF_CONNECTIONS}",
+                one_in(visible)
+            )
+        }
         Suspect::RoundTrips => format!(
             "a request waits for fewer than {} round trips to what is behind the server, one after another",
             thousands(visible.unwrap_or_default() as u64)
@@ -43,6 +61,9 @@ pub(crate) fn excluded(of: &Excluded) -> String {
         Suspect::Failures => format!("no more than {} of requests fail", percent(visible.unwrap_or(0.0))),
     }
 }
+
+/// All doses come over the same few connections.
+const OF_CONNECTIONS: &str = "; what is kept of each connection was not looked for";
 
 /// Why a higher limit would not have been seen.
 fn beyond(why: Option<WhyOpen>) -> &'static str {

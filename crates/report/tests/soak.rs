@@ -144,6 +144,10 @@ fn every_verdict_and_end_in_its_words() {
         only(vec![trend(Kept::Memory, TrendVerdict::Steady, None)], SoakEnd::Unfinished),
         only(vec![trend(Kept::Memory, TrendVerdict::MayGrow, Some(WhyMayGrow::NotAgain))], SoakEnd::Unfinished),
         only(vec![trend(Kept::Memory, TrendVerdict::TooShort, None)], SoakEnd::Unfinished),
+        only(
+            vec![trend(Kept::Threads, TrendVerdict::Steady, None), trend(Kept::Memory, TrendVerdict::TooShort, None)],
+            SoakEnd::Complete,
+        ),
         Soak { died: Some(died), ..only(Vec::new(), SoakEnd::Died) },
         Soak { cycles: Vec::new(), ..only(Vec::new(), SoakEnd::NothingMeasured) },
     ];

@@ -25,10 +25,13 @@ pub(super) fn examine(case: &Case<'_>) -> Option<Examined> {
     let steps = Steps::of(case, &[Experiment::Probes, one, decoys, two, one, Experiment::Probes]);
     let slowest = |readings: &[&Reading<'_>]| readings.iter().filter_map(|it| it.slowest_s()).reduce(f64::max);
     let beside_s = slowest(&case.valid(one).collect::<Vec<_>>())?;
-    let waited: f64 = case.valid(one).map(|it| PROBES_PER_S * it.window_s() * heavy_per_s * heavy_s).sum();
     let felt = |all: &[&Reading<'_>]| mean(&all.iter().filter_map(|it| it.felt_s()).collect::<Vec<f64>>());
     let alone = felt(&case.valid(Experiment::Probes).collect::<Vec<_>>());
     let more = felt(&case.valid(one).collect::<Vec<_>>()).zip(alone).map(|(beside, alone)| beside - alone);
+    // One that comes at any time waits for half of a heavy one on average, if it waits.
+    let share = more.map(|more_s| more_s / (heavy_per_s * heavy_s * heavy_s / 2.0));
+    let came: f64 = case.valid(one).map(|it| PROBES_PER_S * it.window_s() * heavy_per_s * heavy_s).sum();
+    let waited = came * share.unwrap_or(1.0).clamp(0.0, 1.0);
     let fault = ServerFault::BlockedLoop {
         blocked: Measured {
             estimate: Some(beside_s * 1e6),
@@ -38,8 +41,7 @@ pub(super) fn examine(case: &Case<'_>) -> Option<Examined> {
         },
         alone_s: slowest(&case.valid(Experiment::Probes).collect::<Vec<_>>())?,
         beside_s,
-        // One that comes at any time waits for half of a heavy one on average, if it waits.
-        share: more.map(|more_s| more_s / (heavy_per_s * heavy_s * heavy_s / 2.0)),
+        share,
         computes: computes(case),
     };
     let by: Vec<&Reading<'_>> =

@@ -152,6 +152,10 @@ fn examined(case: &Case<'_>) -> Vec<(Suspect, f64, Examined)> {
     let likely = beliefs::likely(case).into_iter();
     let mut all: Vec<(Suspect, f64, Examined)> =
         likely.filter_map(|(suspect, p)| Some((suspect, p, examine(case, suspect)?))).collect();
+    // Failures are seen themselves: loads without any say nothing against those of another.
+    if all.iter().all(|(suspect, ..)| *suspect != Suspect::Failures) {
+        all.extend(examine(case, Suspect::Failures).map(|found| (Suspect::Failures, 1.0, found)));
+    }
     let holds = |(suspect, _, it): &(Suspect, f64, Examined)| {
         *suspect == Suspect::HeldWorkers && !matches!(it.stands, Stands::Refuted(_))
     };
@@ -313,6 +317,7 @@ fn why_open(case: &Case<'_>, suspect: Suspect, ended: DiagnosisEnd) -> Option<Wh
         _ if ended == DiagnosisEnd::Unfinished => WhyOpen::Unfinished,
         _ if ended == DiagnosisEnd::OutOfTime => WhyOpen::OutOfTime,
         Suspect::Limit => signs::why_no_limit(case, 0),
+        Suspect::HeldWorkers if case.counting().any(|it| it.completed() > 0) => WhyOpen::Slow,
         Suspect::DelayedAck if case.counting().any(|it| it.completed() > 0 && !it.is_short_and_near()) => {
             WhyOpen::LongReplies
         }
@@ -330,9 +335,14 @@ fn is_farther(reading: &Reading<'_>) -> bool {
 
 /// The largest crowd in which all were worked on at once.
 fn most_at_once(case: &Case<'_>) -> Option<u32> {
+    most_told(case, Suspect::Limit)
+}
+
+/// The largest crowd that shows that something is not there.
+fn most_told(case: &Case<'_>, suspect: Suspect) -> Option<u32> {
     let lacks = |reading: &&Reading<'_>| {
         matches!(reading.experiment(), Experiment::Crowd { .. })
-            && signs::sign(case, Suspect::Limit, reading) == signs::Sign::Lacks
+            && signs::sign(case, suspect, reading) == signs::Sign::Lacks
     };
     case.counting().filter(lacks).map(|reading| reading.cell.load.connections).max()
 }
@@ -358,9 +368,10 @@ fn visible_from(case: &Case<'_>, suspect: Suspect) -> Option<f64> {
         Suspect::BlockedLoop => {
             case.first(Experiment::Heavy).and_then(|heavy| heavy.service_s()).map(|s| thresholds::WAITS_FOR_ALL * s)
         }
-        Suspect::Stalls => Some(0.5),
+        Suspect::Stalls => seen::shortest_stall_s(case),
         Suspect::RoundTrips => Some(thresholds::MANY_ROUND_TRIPS.ceil()),
-        Suspect::HeldWorkers | Suspect::DelayedAck | Suspect::ClosedConnections => None,
+        Suspect::HeldWorkers => most_told(case, Suspect::HeldWorkers).map(f64::from),
+        Suspect::DelayedAck | Suspect::ClosedConnections => None,
     }
 }
 

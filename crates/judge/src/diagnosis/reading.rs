@@ -129,6 +129,12 @@ impl<'a> Reading<'a> {
         self.measured().map_or(0, |measured| measured.connections.opened)
     }
 
+    /// Those of the window; in older records, which do not tell, the same but for the first of each connection.
+    pub(super) fn opened_in_window(&self) -> u64 {
+        let of_all = || self.opened().saturating_sub(self.cell.load.connections.into());
+        self.measured().map_or(0, |measured| measured.connections.opened_in_window.unwrap_or_else(of_all))
+    }
+
     /// What became of its requests.
     pub(super) fn books(&self) -> Option<&'a Accounting> {
         self.measured().map(|measured| &measured.accounting)

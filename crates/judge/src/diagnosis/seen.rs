@@ -8,7 +8,7 @@ use super::reading::{Reading, period_s};
 use super::signs::{Sign, closed_share, is_unanswered, sign};
 use super::thresholds::{MOST_STEADY, STEADY_PROOF, STEADY_STEP};
 use crate::statistics::{mean, share_interval};
-use crate::thresholds::{CONFIDENCE, REGULAR_STALLS, SAME_PERIOD};
+use crate::thresholds::{CONFIDENCE, REGULAR_STALLS, SAME_PERIOD, SILENCE_REPLIES, SILENCE_TOLD_S};
 
 const ALONE: Experiment = Experiment::Crowd { connections: 1 };
 
@@ -95,13 +95,13 @@ pub(super) fn stalls(case: &Case<'_>) -> Option<Examined> {
         all.and_then(|periods| mean(&periods))
     };
     let at_twice = periods_s(1.0).zip(periods_s(2.0)).map(|(once, twice)| once / twice);
+    let is_told = at_twice.is_some_and(|times| [1.0, 2.0].into_iter().any(|of| are_equal(times, of, SAME_PERIOD)));
     let fault = ServerFault::Stalls {
         count: lengths.len() as u64,
         in_s: looked_for_stalls_s(case),
         length_s: mean(&lengths)?,
-        at_twice_the_rate: at_twice,
+        at_twice_the_rate: at_twice.filter(|_| is_told),
     };
-    let is_told = at_twice.is_some_and(|times| [1.0, 2.0].into_iter().any(|of| are_equal(times, of, SAME_PERIOD)));
     let stands = steps.next.unwrap_or(if is_told { Stands::Proved } else { Stands::Unproved(Unproved::NoProof) });
     let by: Vec<&Reading<'_>> = seen.into_iter().chain(steps.made.iter().copied()).collect();
     Some(Examined::new(fault, &by, stands))
@@ -113,7 +113,21 @@ fn is_steady(reading: &&Reading<'_>) -> bool {
 
 /// For how many seconds the server was looked at under a load in which a stall shows.
 pub(super) fn looked_for_stalls_s(case: &Case<'_>) -> f64 {
-    case.counting().filter(is_steady).map(Reading::window_s).sum()
+    case.counting().filter(is_asked).map(Reading::window_s).sum()
+}
+
+/// The shortest stall that would have shown, in seconds: half a second, and ten times as long as from one request to the next.
+pub(super) fn shortest_stall_s(case: &Case<'_>) -> Option<f64> {
+    let most_per_s = case.counting().filter(is_asked).map(|reading| reading.per_s()).reduce(f64::max)?;
+    Some(f64::max(SILENCE_TOLD_S, SILENCE_REPLIES / most_per_s))
+}
+
+/// Whether it is a steady load, and not one that hardly asks, in which no stall shows.
+fn is_asked(reading: &&Reading<'_>) -> bool {
+    match reading.experiment() {
+        Experiment::Steady { rate_per_s, .. } => rate_per_s > 1.0,
+        experiment => matches!(experiment, Experiment::Paced { .. }),
+    }
 }
 
 /// How long a load is in which enough stalls come for their distances to be equal or not, in seconds: of the longest distance that was seen so

@@ -36,6 +36,8 @@ pub(super) fn sign(case: &Case<'_>, suspect: Suspect, reading: &Reading<'_>) -> 
     }
     match suspect {
         Suspect::Limit => limit(case, reading),
+        // Some had nothing, and nobody several replies: they may only have waited in line.
+        Suspect::HeldWorkers if reading.unserved() > 0 && reading.most_served() < HELD_REPLIES => Sign::CannotTell,
         Suspect::HeldWorkers => Sign::of(is_held(reading)),
         Suspect::BlockedLoop => blocked(case, reading),
         Suspect::DelayedAck => match reading.experiment() {
@@ -66,7 +68,7 @@ pub(super) fn is_unanswered(case: &Case<'_>, reading: &Reading<'_>) -> bool {
 /// Whether more fail than may: one of few may be an accident.
 fn fails_often(reading: &Reading<'_>) -> bool {
     let (failed, of) = reading.failed();
-    share_interval(failed, of, CONFIDENCE).is_some_and(|share| share.low > FAILED_SHARE)
+    failed > 1 && share_interval(failed, of, CONFIDENCE).is_some_and(|share| share.low > FAILED_SHARE)
 }
 
 /// Whether the CPU of a single thread, or the generator, may be what bounds a load.
@@ -167,12 +169,13 @@ pub(super) fn computes(case: &Case<'_>) -> Option<bool> {
     Some(heavy.cpu_s_per_request()? >= COMPUTES * heavy.service_s()?)
 }
 
-/// The share of replies that end their connection.
+/// The share of replies that end their connection: of the connections that were opened the server ended so many by a reply, over the whole
+/// load, and so many were opened for each reply of the window.
 pub(super) fn closed_share(reading: &Reading<'_>) -> f64 {
-    // The count is over the whole load, and so are the connections that were opened.
     let kept = reading.cell.load.connections as f64;
     let opened = (reading.opened() as f64 - kept).max(1.0);
-    f64::min(reading.closed() as f64 / opened, 1.0) * f64::min(opened / reading.completed().max(1) as f64, 1.0)
+    let in_window = reading.opened_in_window() as f64;
+    f64::min(reading.closed() as f64 / opened, 1.0) * f64::min(in_window / reading.completed().max(1) as f64, 1.0)
 }
 
 fn closed(reading: &Reading<'_>) -> Sign {

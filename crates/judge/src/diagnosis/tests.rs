@@ -207,6 +207,14 @@ fn half_of_the_requests_failing_is_no_limit_of_the_others() {
 }
 
 #[test]
+fn failures_that_one_load_alone_showed_are_told() {
+    for from in [64, 512] {
+        let diagnosis = Faulty { fails: 0.4, fails_from: from, ..Faulty::default() }.diagnosed();
+        assert!(proved(&diagnosis).contains_key(&Suspect::Failures), "{from}: {diagnosis:?}");
+    }
+}
+
+#[test]
 fn a_server_that_takes_long_is_not_said_to_work_on_few_at_once() {
     let diagnosis = Faulty { service_s: 2.0, ..Faulty::default() }.diagnosed();
     assert_eq!((diagnosis.findings.len(), why_open(&diagnosis, Suspect::Limit)), (0, Some(WhyOpen::Slow)));

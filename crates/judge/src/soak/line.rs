@@ -21,7 +21,7 @@ pub(super) fn slope(points: &[(f64, f64)]) -> Option<Interval> {
     let (slope, intercept) = theil_sen(points).filter(|_| points.len() >= 4)?;
     let left: Vec<f64> = points.iter().map(|(x, y)| y - slope * x - intercept).collect();
     let n = points.len() as f64;
-    let depends = lag_one_autocorrelation(&left).map_or(0.0, |one| (one + (1.0 + 4.0 * one) / n).clamp(0.0, 0.95));
+    let depends = depends(&left);
     let variance = n * (n - 1.0) * (2.0 * n + 5.0) / 18.0 * inflation(points.len(), depends);
     let chance = Normal::standard().inverse_cdf(0.5 + CONFIDENCE / 2.0) * variance.sqrt();
     let mut slopes = slopes(points);
@@ -33,6 +33,13 @@ pub(super) fn slope(points: &[(f64, f64)]) -> Option<Interval> {
     let low = at((middle - chance / 2.0).floor() - 1.0, f64::NEG_INFINITY);
     let high = at((middle + chance / 2.0).ceil(), f64::INFINITY);
     Some(Interval { estimate: slope, low, high })
+}
+
+/// By how much values depend on those before them, 0 to 0.95: their first autocorrelation, with what so few of them hide of it given back
+/// (Marriott and Pope, 1954).
+pub(super) fn depends(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    lag_one_autocorrelation(values).map_or(0.0, |one| (one + (1.0 + 4.0 * one) / n).clamp(0.0, 0.95))
 }
 
 /// How many times as large the variance of S is of n points whose k-th correlation is the k-th power of the first.

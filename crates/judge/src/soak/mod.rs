@@ -15,7 +15,7 @@ use model::{
 };
 
 use crate::compare::Run;
-use crate::statistics::{geometric_interval, geometric_mean, lag_one_autocorrelation, logarithms};
+use crate::statistics::{geometric_interval, geometric_mean, logarithms};
 use crate::thresholds::CONFIDENCE;
 pub(crate) use arrange::SoakPlanner;
 use thresholds::{FEWEST_PAIRS, GROWERS, LEAST_SHARE, WARMS_UP};
@@ -65,7 +65,7 @@ fn latency(run: Run<'_>, cycles: &[Cycle<'_>], metric: Metric) -> Option<Latency
     let ratios: Vec<f64> = before.iter().zip(&after).map(|(before, after)| after / before).collect();
     let interval = geometric_interval(&ratios, CONFIDENCE).filter(|_| ratios.len() >= FEWEST_PAIRS)?;
     // A cycle is like the one before it: by as much fewer independent ones there are.
-    let alike = lag_one_autocorrelation(&logarithms(&ratios)?).map_or(0.0, |one| one.clamp(0.0, 0.9));
+    let alike = line::depends(&logarithms(&ratios)?);
     let wider = ((1.0 + alike) / (1.0 - alike)).sqrt();
     let bound = |bound: f64| Some(interval.estimate * (bound / interval.estimate).powf(wider));
     let ratio = Measured {

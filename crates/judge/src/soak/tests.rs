@@ -18,6 +18,8 @@ struct Server {
     of_the_first: f64,
     /// Bytes by which it grows in a second.
     grows_per_s: f64,
+    /// Bytes that it has besides, after so many seconds: of 7,200, of which 1,440 are the pause after the first 2,880.
+    also: fn(f64) -> f64,
     /// Standard deviation of its memory at a look, in bytes.
     noise_bytes: f64,
     /// Files that it keeps of each request.
@@ -38,6 +40,7 @@ impl Default for Server {
             keeps_bytes: 0.0,
             of_the_first: f64::INFINITY,
             grows_per_s: 0.0,
+            also: |_| 0.0,
             noise_bytes: 200_000.0,
             keeps_files: 0.0,
             counts_heap: false,
@@ -112,7 +115,7 @@ impl Server {
             (measured.accounting.ok, measured.accounting.bad_status) = (requests as u64 - failed, failed);
         }
         *asked += requests;
-        let kept = self.keeps_bytes * asked.min(self.of_the_first) + self.grows_per_s * at_s;
+        let kept = self.keeps_bytes * asked.min(self.of_the_first) + self.grows_per_s * at_s + (self.also)(at_s);
         let memory_bytes = (AT_REST_BYTES + kept + self.noise_bytes * normal(rng)).max(0.0) as u64;
         let heap_bytes = 5_000_000 + if self.heap_grows { kept as u64 } else { 0 };
         let kind = |name: &str, bytes| HeapKind { name: name.to_owned(), bytes, objects: Some(bytes / 64) };
@@ -195,6 +198,24 @@ fn what_grows_while_nobody_asks_grows_with_time() {
     let memory = trend(&soak, Kept::Memory);
     assert_eq!(memory.verdict, TrendVerdict::GrowsWithTime);
     assert!((40_000.0..60_000.0).contains(&memory.idle_per_s.unwrap()), "{memory:?}");
+}
+
+#[test]
+fn what_fills_or_begins_to_grow_looks_like_a_leak_for_a_while_and_is_not_called_one() {
+    let of = |also: fn(f64) -> f64| {
+        let soak = found(&Server { also, ..Server::default() }, ALL);
+        let memory = trend(&soak, Kept::Memory);
+        (memory.verdict, memory.why)
+    };
+    let may = |why| (TrendVerdict::MayGrow, Some(why));
+    let emptied = |s: f64| match s {
+        ..=2_880.0 => 100e6 * s / 2_880.0,
+        ..=4_320.0 => 20e6,
+        _ => 20e6 + 80e6 * (s - 4_320.0) / 2_880.0,
+    };
+    assert_eq!(of(emptied), may(WhyMayGrow::TakenAgain));
+    assert_eq!(of(|s| 60e6 * (s - 4_320.0).max(0.0) / 2_880.0), may(WhyMayGrow::OnlyAgain));
+    assert_eq!(of(|s| 200e6 * (1.0 - (-s / 2_400.0).exp())), may(WhyMayGrow::Slowing), "it fills with time");
 }
 
 #[test]

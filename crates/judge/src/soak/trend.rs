@@ -2,7 +2,7 @@
 
 use model::{HeapCountedBy, Kept, KeptTrend, Measured, SoakPart, TrendVerdict, Unit, WhyMayGrow};
 
-use super::line::{slope, theil_sen};
+use super::line::{median, slope, theil_sen};
 use super::part;
 use super::thresholds::{FEWEST_CYCLES, GROWS_IDLE, MEMORY_MATTERS, SEEN, SLOWING, least};
 use super::watched::Cycle;
@@ -35,6 +35,12 @@ impl Load {
 
     fn requests(&self) -> f64 {
         self.points[self.points.len() - 1].0 - self.points[0].0
+    }
+
+    /// What there was at its end: the middle of three, for one look may catch anything.
+    fn end(&self) -> f64 {
+        let mut last: Vec<f64> = self.points.iter().rev().take(3).map(|(_, value)| *value).collect();
+        median(&mut last).unwrap_or(0.0)
     }
 
     /// By how much the line rises over it.
@@ -84,11 +90,13 @@ fn of(cycles: &[Cycle<'_>], kept: Kept, heap: Option<&KeptTrend>) -> Option<Kept
     let has_again = cycles.iter().any(|cycle| cycle.part == SoakPart::Again);
     // Where too little is known of the second load, the first does not stand for it.
     let late = if has_again { again.as_ref() } else { early.as_ref() };
-    let late =
-        late.filter(|late| late.is_bounded() && !early.as_ref().is_some_and(|early| late.may_go_on(early, kept)));
-    let Some(late) = late else { return Some(trend(TrendVerdict::TooShort, None, None, None)) };
+    let Some(late) = late.filter(|late| late.is_bounded()) else {
+        return Some(trend(TrendVerdict::TooShort, None, None, None));
+    };
     let idle = Idle::of(cycles, kept);
-    let (verdict, why) = if !late.grows(kept) {
+    let (verdict, why) = if early.as_ref().is_some_and(|early| late.may_go_on(early, kept)) {
+        (TrendVerdict::MayGrow, Some(WhyMayGrow::Scattered))
+    } else if !late.grows(kept) {
         let grew = early.as_ref().is_some_and(|early| early.grows(kept)) || late.points[0].1 - first >= least(kept);
         (if grew { TrendVerdict::LevelledOff } else { TrendVerdict::Steady }, None)
     } else {
@@ -119,15 +127,23 @@ fn grows(
     if let Some(why) = unsure_of_memory(kept, again, known) {
         return may(why);
     }
-    if idle.per_s > GROWS_IDLE * again.grown() / again.lasted_s && idle.is_certain(kept) {
-        return (TrendVerdict::GrowsWithTime, None);
+    if !early.grows(kept) {
+        return may(WhyMayGrow::OnlyAgain);
     }
+    // What fills does that, with requests as with time.
     if again.slope.estimate < SLOWING * early.slope.estimate {
         return may(WhyMayGrow::Slowing);
     }
+    let is_idle_growth = idle.per_s > GROWS_IDLE * again.grown() / again.lasted_s;
+    if is_idle_growth && idle.is_certain(kept) {
+        return (TrendVerdict::GrowsWithTime, None);
+    }
     // It may be a slow growth with time that the pause was too short for.
-    if idle.per_s > GROWS_IDLE * again.grown() / again.lasted_s {
+    if is_idle_growth {
         return may(WhyMayGrow::GrewInThePause);
+    }
+    if again.end() - early.end() < SLOWING * again.grown() {
+        return may(WhyMayGrow::TakenAgain);
     }
     (TrendVerdict::Grows, None)
 }

@@ -34,8 +34,9 @@ pub(super) struct Faulty {
     pub(super) blocks: bool,
     /// How many times as many workers it has after a long load.
     pub(super) grown: f64,
-    /// The share of requests that fail.
+    /// The share of requests that fail, where there are so many connections at least.
     pub(super) fails: f64,
+    pub(super) fails_from: u32,
     /// The share of the time in which a quota keeps it from any CPU.
     pub(super) throttled: f64,
     /// How long the last part of a reply waits unless the client acknowledges at once, in µs.
@@ -74,6 +75,7 @@ impl Default for Faulty {
             blocks: false,
             grown: 1.0,
             fails: 0.0,
+            fails_from: 0,
             throttled: 0.0,
             acknowledged_us: 0.0,
             stalls_every_s: f64::INFINITY,
@@ -127,7 +129,7 @@ impl Faulty {
         self.stall(experiment, &mut measured);
         self.beside(&experiment, &mut record, &mut measured);
         self.begin(&mut measured);
-        self.fail(&mut measured);
+        self.fail(cell.load.connections, &mut measured);
         let seen = self.seen((requests, lasted_s), rate * cpu_s, &record.observation.clone().unwrap());
         record.observation = Some(seen);
         if let Some(seen) = record.observation.as_mut().filter(|_| (self.others)(experiment, spec.block)) {
@@ -205,8 +207,9 @@ impl Faulty {
         self.service_s + asked_s + if waits { self.acknowledged_us / 1e6 } else { 0.0 }
     }
 
-    fn fail(&self, measured: &mut Measurement) {
-        let of = |count: u64| (count as f64 * self.fails) as u64;
+    fn fail(&self, connections: u32, measured: &mut Measurement) {
+        let fails = if connections >= self.fails_from { self.fails } else { 0.0 };
+        let of = |count: u64| (count as f64 * fails) as u64;
         let (books, seen) = (&mut measured.accounting, &mut measured.in_window);
         books.bad_status = of(books.completed);
         books.ok -= books.bad_status;
