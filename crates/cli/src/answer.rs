@@ -97,8 +97,8 @@ pub(crate) fn say_unsure(error: &LabError) {
 }
 
 /// Prints how a run that needs more blocks is given them.
-pub(crate) fn print_next_step(judged: &Judged, folder: &Path) -> Result<(), Failure> {
-    match ::report::next_step(judged, &commands::resume(folder)) {
+pub(crate) fn print_next_step(judged: &Judged, folder: &Path, nodes: Option<u32>) -> Result<(), Failure> {
+    match ::report::next_step(judged, &commands::resume(folder, nodes)) {
         Some(step) => write_out(&format!("{step}\n")),
         None => Ok(()),
     }

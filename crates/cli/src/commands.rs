@@ -3,9 +3,13 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-/// The one that resumes what is in a folder.
-pub(crate) fn resume(folder: &Path) -> String {
-    on("run --resume", folder)
+/// The one that resumes what is in a folder, whose loads so many nodes make where it is not this machine.
+pub(crate) fn resume(folder: &Path, nodes: Option<u32>) -> String {
+    let resume = on("run --resume", folder);
+    match nodes {
+        Some(nodes) => format!("{resume} --nodes URL --key FILE --workers {nodes}"),
+        None => resume,
+    }
 }
 
 /// A subcommand on a folder.

@@ -67,12 +67,12 @@ pub(crate) fn conduct(
         prepared: &begun.prepared,
         perf: &perf,
     };
-    let mut planner = judge::planner(&begun.plan);
+    let (mut planner, nodes) = (judge::planner(&begun.plan), begun.plan.generator.nodes);
     let session = Session { plan: begun.plan, folder: &mut begun.folder, done: begun.done, tools, keep_going };
     let ended = session.run(&mut *planner, stop, &mut |event| progress.show(event));
     progress.stop();
     let path = begun.folder.path().to_owned();
-    let ended = ended.map_err(|error| stopped(&error, &path))?;
+    let ended = ended.map_err(|error| stopped(&error, &path, nodes))?;
     let record = RunRecord { plan: ended.plan, environment: begun.environment, trials: ended.trials };
     let (judged, timelines) = (answer::judge(&record), answer::timelines(&record, &path));
     let whole = begun.folder.verify().inspect_err(answer::say_unsure).is_ok();
@@ -84,8 +84,8 @@ pub(crate) fn conduct(
 }
 
 /// Why a run could not be recorded further, and how it is resumed.
-fn stopped(error: &LabError, path: &Path) -> Failure {
-    let command = commands::resume(path);
+fn stopped(error: &LabError, path: &Path, nodes: Option<u32>) -> Failure {
+    let command = commands::resume(path, nodes);
     let cure = if error.is_change() {
         "stopping, because further launches could not be recorded. Restore the file from a copy, make sure that nothing else \
          writes to the run folder"
@@ -98,13 +98,14 @@ fn stopped(error: &LabError, path: &Path) -> Failure {
 impl Conducted {
     /// Says how to go on with a run that ended before its time.
     pub(crate) fn say_how_to_go_on(&self) {
+        let nodes = self.record.plan.generator.nodes;
         if self.interrupted {
-            say_interrupted(&self.path);
+            say_interrupted(&self.path, nodes);
         }
         if let Some(unstarted) = &self.unstarted {
             let measured = self.record.trials.iter().any(|trial| trial.measurement.is_some());
             let others = measured && self.record.plan.comparison.is_none();
-            say_unstarted(&self.path, unstarted, others);
+            say_unstarted((&self.path, nodes), unstarted, others);
         }
     }
 
@@ -116,8 +117,8 @@ impl Conducted {
 
 /// Says what to do about a target without which a run ended, and how it then goes on; `others` whether it can do so
 /// without that target.
-fn say_unstarted(folder: &Path, Unstarted { target, why, started }: &Unstarted, others: bool) {
-    let resume = commands::resume(folder);
+fn say_unstarted((folder, nodes): (&Path, Option<u32>), Unstarted { target, why, started }: &Unstarted, others: bool) {
+    let resume = commands::resume(folder, nodes);
     let what = if *started { "ended under the load that shows its capacity" } else { "did not become ready" };
     say(format!(
         "{target} {what}: {}\nwhat was measured is kept. If its command is wrong, correct it and start a new run; if \
@@ -130,6 +131,6 @@ fn say_unstarted(folder: &Path, Unstarted { target, why, started }: &Unstarted, 
 }
 
 /// Says how to resume what is in a folder.
-pub(crate) fn say_interrupted(folder: &Path) {
-    say(format!("interrupted; what was measured is kept. To resume: {}", commands::resume(folder)));
+pub(crate) fn say_interrupted(folder: &Path, nodes: Option<u32>) {
+    say(format!("interrupted; what was measured is kept. To resume: {}", commands::resume(folder, nodes)));
 }

@@ -7,7 +7,7 @@ use ::report::format::{counted, duration_us};
 use ::report::{LostNode, MergedPart, Origin, PartOf, Partial};
 use engine::{Brought, Share};
 use jiff::Timestamp;
-use model::{Extent, GeneratorLimits, Interval, LoadModel, LoadSpec, Measurement, NS_PER_S, Validity, Verdict};
+use model::{Extent, GeneratorLimits, LoadModel, LoadSpec, Measurement, NS_PER_S, Validity, Verdict};
 use nodes::{Asked, Command, Contribution, Ended, Lost, Made, News, Unmade, WhyLost, command};
 
 use crate::args::{LoadArgs, LoadFormat};
@@ -16,7 +16,7 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt::flag_on_interrupt;
 use crate::link::{MOST_SAID, key, place, unheeded, unlinked};
 use crate::load_files;
-use crate::load_seconds::{Progress, Seconds};
+use crate::load_seconds::Progress;
 use crate::node::refused;
 use crate::output::{say, style, write_out};
 use crate::saved_load;
@@ -35,13 +35,9 @@ pub(crate) fn run(args: &LoadArgs, nodes: &str, spec: &LoadSpec, shown: &str) ->
         gather_ns: args.nodes.gather,
         bourdon: calibrate::instrument().bourdon,
     };
-    let (progress, mut seconds) = (Progress::new(spec), Seconds::of(spec));
-    let (mut unheeded_said, wanted) = (BTreeSet::new(), args.nodes.workers);
+    let (progress, mut unheeded_said, wanted) = (Progress::new(spec), BTreeSet::new(), args.nodes.workers);
     let ended = command(Command { place, key, asked }, &stop, &mut |news| match news {
-        News::Second(second) => {
-            seconds.add_one(second);
-            progress.show(&second);
-        }
+        News::Second(second) => progress.show(&second),
         News::Unheeded(why, from) => {
             let line = unheeded(why, from.as_deref());
             if unheeded_said.len() < MOST_SAID && unheeded_said.insert(line.clone()) {
@@ -52,7 +48,7 @@ pub(crate) fn run(args: &LoadArgs, nodes: &str, spec: &LoadSpec, shown: &str) ->
     });
     progress.finish();
     match ended.map_err(|error| unlinked(&error))? {
-        Ended::Made(made) => tell(args, &made, (spec, shown), seconds.end(), began),
+        Ended::Made(made) => tell(args, &made, (spec, shown), began),
         Ended::Unmade(why) => Err(unmade(&why)),
     }
 }
@@ -62,13 +58,8 @@ fn tell(
     args: &LoadArgs,
     made: &Made,
     (spec, shown): (&LoadSpec, &str),
-    mut seconds: Vec<Interval>,
     began: (Timestamp, u64),
 ) -> Result<Exit, Failure> {
-    if let Some(whole) = made.whole_seconds {
-        // In later ones some nodes made nothing.
-        seconds.retain(|second| second.at_s < whole as f64);
-    }
     let whole = together(made)?;
     let part = saved_load::encoded(whole.clone(), began);
     let threads = made.shares.iter().map(|share| share.brought.threads() as u32).sum();
@@ -79,7 +70,10 @@ fn tell(
     let merged: Vec<MergedPart> = made.shares.iter().map(of_node).collect();
     let partial = partial(made);
     let measured = whole.conclude().measurement;
+    // What nodes told second by second came by a way on which messages can be lost.
+    let seconds = &measured.steps;
     let validity = judge::judge_load(&spec, limits, args.allow_failures, &measured);
+    let apart: Vec<&Contribution> = made.shares.iter().filter(|share| !share.kept_time()).collect();
     let origin = Origin {
         url: shown,
         started_at: begun_at,
@@ -89,27 +83,29 @@ fn tell(
         part: None,
     };
     let document =
-        |origin: &Origin<'_>| ::report::load_json(::report::asked_load(&spec), &validity, &measured, &seconds, origin);
-    if let Some(file) = &args.output {
+        |origin: &Origin<'_>| ::report::load_json(::report::asked_load(&spec), &validity, &measured, seconds, origin);
+    // What is not one load is none to compare or merge.
+    let output = args.output.as_ref().filter(|_| apart.is_empty());
+    if let Some(file) = output {
         load_files::save(file, &document(&Origin { part: Some(&part), ..origin.clone() }))?;
     }
     let text = match args.format {
         LoadFormat::Json => document(&origin),
-        LoadFormat::Csv => ::report::load_csv(&seconds),
+        LoadFormat::Csv => ::report::load_csv(seconds),
         LoadFormat::Text => {
             let style = ::report::Style { verbose: args.verbose, ..style() };
             let partial =
                 partial.as_ref().map_or(String::new(), |partial| ::report::partial_text(partial, style) + "\n");
-            let load = ::report::load_text(&spec, &validity, &measured, &seconds, shown, style);
+            let load = ::report::load_text(&spec, &validity, &measured, seconds, shown, style);
             let nodes = ::report::merge_text(&merged, style) + &::report::clocks_text(&merged, style);
             partial + &load + "\n" + &nodes
         }
         LoadFormat::None => String::new(),
     };
     write_out(&text)?;
-    args.output.iter().for_each(|file| say(format!("saved in {}", file.display())));
-    let apart: Vec<&Contribution> = made.shares.iter().filter(|share| !share.kept_time()).collect();
+    output.iter().for_each(|file| say(format!("saved in {}", file.display())));
     apart.iter().for_each(|share| say(out_of_time(share)));
+    unasked(made).into_iter().for_each(say);
     Ok(exit(&validity, &measured, partial.is_some() || !apart.is_empty()))
 }
 
@@ -121,6 +117,18 @@ pub(crate) fn out_of_time(share: &Contribution) -> String {
          with the others'; make the load again",
         share.presence.host
     )
+}
+
+/// Whose clock nobody knows after the load; none where all are known, or nodes were lost and none was asked.
+pub(crate) fn unasked(made: &Made) -> Option<String> {
+    let is_unknown = |share: &&Contribution| made.whole_seconds.is_none() && share.clock_moved_ns().is_none();
+    let hosts: Vec<&str> = made.shares.iter().filter(is_unknown).map(|share| share.presence.host.as_str()).collect();
+    (!hosts.is_empty()).then(|| {
+        format!(
+            "did not say what time it is after the load: {}; whether clocks kept time is not known",
+            hosts.join(", ")
+        )
+    })
 }
 
 /// `is_not_one` says that it is not the one load that was asked for.

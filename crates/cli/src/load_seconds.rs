@@ -21,11 +21,6 @@ impl Seconds {
         Self(Vec::with_capacity(seconds.min(MOST_SECONDS_AHEAD) as usize))
     }
 
-    /// Adds one of the load itself.
-    pub(crate) fn add_one(&mut self, second: Interval) {
-        self.0.push(second);
-    }
-
     /// Adds one; false where it is none, but the time after the window.
     pub(crate) fn add(&mut self, second: &LoadSecond) -> bool {
         self.0.extend((!second.drain).then_some(second.interval));

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     let (judged, timelines) = (answer::judge(&record), answer::timelines(&record, &args.run));
     // The answer first: what cannot be kept can still be read.
     let printed = print(args, &judged, &timelines).and_then(|()| match args.shown.format {
-        ReportFormat::Text => answer::print_next_step(&judged, &args.run),
+        ReportFormat::Text => answer::print_next_step(&judged, &args.run, record.plan.generator.nodes),
         _ => Ok(()),
     });
     if let Err(error) = answer::write_documents(&args.run, &judged, &timelines) {

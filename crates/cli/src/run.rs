@@ -34,7 +34,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         }
         (None, Some(named)) => {
             let mut planned = ready::plan(args, named)?;
-            nodes.iter().for_each(|nodes| nodes.make(&mut planned.draft));
+            nodes.iter().try_for_each(|nodes| nodes.make(&mut planned.draft))?;
             let stop = flag_on_interrupt()?;
             (ready::begin(args, planned, &stop, &mut progress)?, stop)
         }
@@ -55,7 +55,7 @@ fn show(args: &RunArgs, ended: &Conducted) -> Result<(), Failure> {
     if args.shown.format == ReportFormat::Text {
         write_out(&format!("\n{}\n", answer::whereabouts(&ended.path)))?;
         if !ended.interrupted && ended.unstarted.is_none() {
-            answer::print_next_step(&ended.judged, &ended.path)?;
+            answer::print_next_step(&ended.judged, &ended.path, ended.record.plan.generator.nodes)?;
         }
     }
     Ok(())

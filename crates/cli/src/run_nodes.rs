@@ -14,7 +14,7 @@ use crate::args::RunArgs;
 use crate::calibrate;
 use crate::exit::Failure;
 use crate::link::{MOST_SAID, key, place, unheeded, unlinked};
-use crate::load_nodes::{out_of_time, partial_words, together, unmade};
+use crate::load_nodes::{out_of_time, partial_words, together, unasked, unmade};
 use crate::output::say;
 
 /// How long a target may take to accept a connection from outside, before the nodes are sent for.
@@ -46,7 +46,15 @@ impl Nodes {
 
     /// Makes a plan one of loads that nodes make: what rotates is one session of connections, which no node has; and who heeds it is told
     /// to listen where nodes elsewhere can reach it.
-    pub(crate) fn make(&self, draft: &mut Draft) {
+    ///
+    /// # Errors
+    /// When a load is to be beside another one, which would begin long before nodes have come together.
+    pub(crate) fn make(&self, draft: &mut Draft) -> Result<(), Failure> {
+        if draft.cells.iter().any(|cell| cell.beside.is_some()) {
+            return Err(Failure::usage(
+                "a load beside another one (`beside`) would begin before the nodes have come together; run this experiment without --nodes",
+            ));
+        }
         draft.generator.nodes = Some(self.workers);
         draft.rotation = None;
         if self.at.is_some() {
@@ -54,6 +62,7 @@ impl Nodes {
                 target.launch.env.insert("ADDRESS".to_owned(), "0.0.0.0".to_owned());
             }
         }
+        Ok(())
     }
 
     /// Makes a load, as [`engine::run`] does. The seconds of its warm-up are not told.
@@ -123,7 +132,8 @@ impl Nodes {
 
 /// What they made, if it is one whole load.
 fn brought(made: &Made) -> Result<LoadOutput, LoadError> {
-    let failed = partial_words(made).or_else(|| made.shares.iter().find(|share| !share.kept_time()).map(out_of_time));
+    let apart = || made.shares.iter().find(|share| !share.kept_time()).map(out_of_time);
+    let failed = partial_words(made).or_else(apart).or_else(|| unasked(made));
     match failed {
         Some(why) => Err(LoadError::Elsewhere(why)),
         None => together(made).map(engine::Brought::conclude).map_err(|error| LoadError::Elsewhere(error.to_string())),

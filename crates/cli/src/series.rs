@@ -178,7 +178,7 @@ fn conduct(args: &RunArgs, series: &Series, folder: &Path, stop: &AtomicBool) ->
         ReportFormat::Text | ReportFormat::Markdown | ReportFormat::Html => verdicts_markdown(&pages),
     })?;
     if stop.load(Ordering::Relaxed) {
-        conduct::say_interrupted(folder);
+        conduct::say_interrupted(folder, args.nodes.nodes.as_ref().and(args.nodes.workers));
         return Ok(Exit::Interrupted);
     }
     Ok(ended.iter().map(|one| one.exit).min().unwrap_or(Exit::Good))

@@ -9,6 +9,12 @@ const MOST: u64 = 1 << 48;
 /// Longest time that is read, in ticks: more than an hour.
 const LONGEST: u64 = 1 << 36;
 
+/// Significant digits of a time.
+const DIGITS: u32 = 3;
+
+/// Bytes of a histogram before its counts.
+const HEADER_BYTES: usize = 40;
+
 /// Whether a count is one that a load can have.
 pub(crate) fn is_within(count: u64) -> bool {
     count <= MOST
@@ -85,8 +91,21 @@ pub(crate) fn bytes(histogram: &Histogram<u64>) -> Vec<u8> {
     bytes
 }
 
+/// Whether its header is one of ours: room for what it says is made before anything else is read. Cookie, length of the counts and an offset of 4
+/// bytes each, then 4 of digits, and 8 each of both bounds and a ratio.
+fn has_our_header(bytes: &[u8]) -> bool {
+    let Some((header, counts)) = bytes.split_at_checked(HEADER_BYTES) else { return false };
+    let small = |at: usize| header[at..].first_chunk().copied().map(u32::from_be_bytes);
+    let large = |at: usize| header[at..].first_chunk().copied().map(u64::from_be_bytes);
+    let is_as_long = small(4).is_some_and(|length| length as usize == counts.len());
+    is_as_long && small(12) == Some(DIGITS) && large(16) == Some(1) && large(24).is_some_and(|high| high <= LONGEST)
+}
+
 /// A histogram like any that is made here (`second`), which makes room for what is longer.
 pub(crate) fn read(bytes: &[u8]) -> Result<Histogram<u64>, &'static str> {
+    if !has_our_header(bytes) {
+        return Err("it holds a histogram that no load has");
+    }
     let mut from = bytes;
     let mut read: Histogram<u64> =
         Deserializer::new().deserialize(&mut from).map_err(|_| "it holds what is not a histogram")?;

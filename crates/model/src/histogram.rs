@@ -19,6 +19,9 @@ const LOWEST_TICKS: u64 = 1;
 const DIGITS: u32 = 3;
 const MOST_TICKS: u64 = 1 << 36;
 
+/// Bytes of the counts at most: room for them is made before they are read.
+const MOST_BYTES: u32 = 1 << 20;
+
 /// Where these stand: a cookie and the length of what is compressed; in it a cookie, a length, an offset, digits and both bounds.
 const COMPRESSED_FROM: usize = 8;
 const HEADER_BYTES: usize = 32;
@@ -42,9 +45,9 @@ pub fn read_histogram(encoded: &str) -> Option<Histogram<u64>> {
 fn has_our_bounds(bytes: &[u8]) -> Option<()> {
     let mut header = [0; HEADER_BYTES];
     ZlibDecoder::new(bytes.get(COMPRESSED_FROM..)?).read_exact(&mut header).ok()?;
-    let digits = u32::from_be_bytes(*header[12..].first_chunk()?);
+    let [length, digits] = [4, 12].map(|at| header[at..].first_chunk().copied().map(u32::from_be_bytes));
     let [lowest, highest] = [16, 24].map(|at| header[at..].first_chunk().copied().map(u64::from_be_bytes));
-    (digits == DIGITS && lowest? == LOWEST_TICKS && highest? <= MOST_TICKS).then_some(())
+    (length? <= MOST_BYTES && digits? == DIGITS && lowest? == LOWEST_TICKS && highest? <= MOST_TICKS).then_some(())
 }
 
 /// How many of a histogram lie in which bucket. As quantiles are told, the upper end of what it keeps as one counts.

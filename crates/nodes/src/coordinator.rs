@@ -19,6 +19,9 @@ use crate::seconds::Seconds;
 /// How often nodes are called while they gather.
 const CALL_EVERY_NS: u64 = NS_PER_S / 4;
 
+/// After how long a node that answered a call before, and no later one, is not there any more.
+const UNANSWERED_NS: u64 = NS_PER_S;
+
 /// For how long any nodes may come where no number is asked for.
 const SETTLE_NS: u64 = 2 * NS_PER_S;
 
@@ -89,6 +92,8 @@ pub(crate) struct Coordinator {
     /// When time was last let pass.
     ticked_ns: u64,
     is_connected: bool,
+    /// Since when messages come and go again.
+    connected_ns: u64,
     /// Since when messages do not come and go.
     alone_ns: Option<u64>,
     seconds: Seconds,
@@ -110,6 +115,7 @@ impl Coordinator {
             stopping_ns: None,
             ticked_ns: now_ns,
             is_connected: true,
+            connected_ns: 0,
             alone_ns: None,
             seconds: Seconds::default(),
             out: Vec::new(),
@@ -163,6 +169,7 @@ impl Coordinator {
     pub(crate) fn connected(&mut self, now_ns: u64, is_connected: bool) {
         self.is_connected = is_connected;
         self.alone_ns = if is_connected { None } else { self.alone_ns.or(Some(now_ns)) };
+        self.connected_ns = if is_connected { now_ns } else { self.connected_ns };
         self.members.iter_mut().for_each(|member| member.heard_ns = now_ns);
     }
 
@@ -193,7 +200,10 @@ impl Coordinator {
                 return Ok(());
             }
             // It was called again before its answer was here, or came too late.
-            (_, Body::Here(_)) => return Ok(()),
+            (member, Body::Here(_)) => {
+                member.into_iter().for_each(|member| self.members[member].heard_ns = now_ns);
+                return Ok(());
+            }
             (None, _) => return Err(Unheeded::Unexpected),
             (Some(member), body) => {
                 self.members[member].spoke(now_ns, number, &body)?;
@@ -204,6 +214,8 @@ impl Coordinator {
     }
 
     fn came(&mut self, now_ns: u64, (name, number): (String, u64), presence: Presence) {
+        // Who answers no call any more is gone: it may be the same node, which has another name now.
+        self.members.retain(|member| now_ns.saturating_sub(member.heard_ns) <= UNANSWERED_NS);
         if self.asked.nodes.is_some_and(|wanted| self.members.len() >= wanted as usize) {
             return;
         }
@@ -309,7 +321,7 @@ impl Coordinator {
     }
 
     fn await_ready(&mut self, now_ns: u64) {
-        if self.is_connected && now_ns.saturating_sub(self.since_ns) > READY_NS {
+        if self.is_connected && now_ns.saturating_sub(self.since_ns.max(self.connected_ns)) > READY_NS {
             let late = self.hosts(|member| !member.is_ready);
             self.end(Ended::Unmade(Unmade::NotReady(late)));
         }

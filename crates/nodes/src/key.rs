@@ -90,6 +90,11 @@ impl Key {
     }
 }
 
+/// The signature of a sealed message, in hexadecimal digits.
+pub(crate) fn signature(sealed: &[u8]) -> String {
+    sealed.iter().take(TAG_BYTES).map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// A name that somebody claims, no longer than one is.
 fn name(claimed: &str) -> String {
     claimed.chars().take(16).collect()

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use engine::{Brought, Share};
+use model::NS_PER_S;
 
 use crate::key::Unheeded;
 use crate::message::{Body, Presence};
@@ -121,7 +122,12 @@ impl Member {
     /// Whether it is known what it would have brought after so many seconds.
     pub(crate) fn has(&self, seconds: u64) -> bool {
         let last = || self.checkpoints.last_key_value().map_or(0, |(last, _)| *last);
-        self.checkpoints.contains_key(&seconds) || self.home.is_some() && seconds > last()
+        let is_done_by = |home: &Brought| {
+            let (begun_ns, ended_ns) = home.window_ns();
+            ended_ns.saturating_sub(begun_ns) <= seconds.saturating_mul(NS_PER_S)
+        };
+        // A second that was held up is not told of, and who is done may have gone on after it.
+        self.checkpoints.contains_key(&seconds) || seconds > last() && self.home.as_ref().is_some_and(is_done_by)
     }
 
     /// The seconds of which it has told what it would have brought.

@@ -341,7 +341,7 @@ fn conduct(shown: ShownArgs, begun: PreparedRun, stop: &AtomicBool, progress: Ru
         say(format!("\n{}", answer::whereabouts(&ended.path)));
     }
     if !ended.interrupted && ended.unstarted.is_none() {
-        ::report::next_step(&ended.judged, &commands::resume(&ended.path)).into_iter().for_each(say);
+        ::report::next_step(&ended.judged, &commands::resume(&ended.path, None)).into_iter().for_each(say);
     }
     ended.say_how_to_go_on();
     printed.map_err(|failure| failure.of_interrupted(ended.interrupted))?;

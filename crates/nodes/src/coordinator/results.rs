@@ -16,7 +16,7 @@ const BEGINS_NS: u64 = NS_PER_S;
 /// How long after a load was stopped what was measured may take to come, whether messages come and go or not.
 const STOPPED_NS: u64 = 6 * NS_PER_S;
 
-/// How long after its end what was measured may take to come: the drain of a second, and a server of messages that is away for a while.
+/// How long after its end, or after messages come and go again, what was measured may take to come: a drain, and what is sent again.
 const BROUGHT_NS: u64 = 60 * NS_PER_S;
 
 /// How far off the begin of a window may be from where it was ordered: not at all but for rounding.
@@ -25,11 +25,12 @@ const BEGIN_OFF_NS: u64 = 10_000;
 impl Coordinator {
     pub(super) fn watch(&mut self, now_ns: u64, at_ns: u64) {
         let has_begun = |member: &Member| member.begins || member.home.is_some();
-        if self.is_connected && now_ns > at_ns + BEGINS_NS && !self.members.iter().all(has_begun) {
+        if self.is_connected && now_ns > at_ns.max(self.connected_ns) + BEGINS_NS && !self.members.iter().all(has_begun)
+        {
             let late = self.hosts(|member| !has_begun(member));
             return self.end(Ended::Unmade(Unmade::NotBegun(late)));
         }
-        let is_late = self.ends_ns().is_some_and(|ends_ns| now_ns > ends_ns);
+        let is_late = self.is_connected && self.ends_ns().is_some_and(|ends_ns| now_ns > ends_ns);
         let is_lost = |member: &&Member| {
             let is_silent = self.is_connected && now_ns.saturating_sub(member.heard_ns) > SILENT_NS;
             member.home.is_none() && (is_late || is_silent)
@@ -69,8 +70,9 @@ impl Coordinator {
             Extent::Requests { within_ns, .. } => within_ns,
         };
         let stopped = self.stopping_ns.map(|since_ns| since_ns + STOPPED_NS);
-        let whole =
-            |window_ns: u64| self.begin_ns.saturating_add(load.warm_up_ns).saturating_add(window_ns) + BROUGHT_NS;
+        let whole = |window_ns: u64| {
+            self.begin_ns.saturating_add(load.warm_up_ns).saturating_add(window_ns).max(self.connected_ns) + BROUGHT_NS
+        };
         stopped.into_iter().chain(window_ns.map(whole)).min()
     }
 

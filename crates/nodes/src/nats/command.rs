@@ -11,7 +11,7 @@ use model::Clock;
 
 use super::{NatsError, Place, TICK, runtime};
 use crate::coordinator::{Asked, Coordinator, Does};
-use crate::key::{Key, fresh_name};
+use crate::key::{Key, MOST_BYTES, fresh_name};
 use crate::message::Address;
 use crate::outcome::{Ended, News};
 
@@ -123,6 +123,7 @@ async fn results(
         subjects: vec![place.subject(&all).to_string()],
         // What a node would have brought earlier is of no use once it has told of later seconds.
         max_messages_per_subject: MOST_KEPT,
+        max_message_size: MOST_BYTES as i32,
         max_age: KEPT,
         duplicate_window: DUPLICATES,
         ..Config::default()

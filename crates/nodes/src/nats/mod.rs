@@ -21,6 +21,12 @@ const CONNECTING: Duration = Duration::from_secs(5);
 /// It takes three of them, which is less than after how long a node that says nothing is lost.
 const PING_EVERY: Duration = Duration::from_millis(700);
 
+/// How long after an attempt to connect the next one is made.
+const AGAIN: Duration = Duration::from_millis(500);
+
+/// Messages that wait to be read: what 200 nodes say in some seconds. Strangers' may take as much memory, at 1 MiB each.
+const MOST_WAITING: usize = 1024;
+
 /// How often state machines are told that time has passed.
 const TICK: Duration = Duration::from_millis(20);
 
@@ -83,6 +89,8 @@ impl Place {
             .name("bourdon")
             .ping_interval(PING_EVERY)
             .connection_timeout(CONNECTING)
+            .reconnect_delay_callback(|_| AGAIN)
+            .subscription_capacity(MOST_WAITING)
             .event_callback(told);
         if let Some(file) = &self.credentials {
             options = options.credentials_file(file).await.map_err(|error| self.unreached(&error))?;

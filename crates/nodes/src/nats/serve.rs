@@ -3,8 +3,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
+use async_nats::connection::State;
+use async_nats::jetstream;
 use async_nats::jetstream::message::PublishMessage;
-use async_nats::jetstream::{self, Context};
 use async_nats::{Client, Subject, Subscriber};
 use engine::{MonotonicClock, RunOptions};
 use futures_util::StreamExt;
@@ -12,20 +13,17 @@ use model::Clock;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 
-use super::{NatsError, Place, TICK, runtime};
+use super::{AGAIN, NatsError, Place, TICK, runtime};
 use crate::allowed::Allowed;
-use crate::key::{Key, fresh_name};
+use crate::key::{Key, fresh_name, signature};
 use crate::message::{Address, Order, Presence};
 use crate::node::{Making, Node, NodeDoes, NodeNews};
 
 /// How long a result may take to be acknowledged before it is sent again.
 const ACKNOWLEDGED: Duration = Duration::from_secs(3);
 
-/// How long it is sent again and again: whoever wants it is gone by then.
+/// For how long it is sent again and again while the server is there: whoever wants it is gone by then.
 const DELIVERED: Duration = Duration::from_secs(60);
-
-/// How long after an attempt to connect the next one is made.
-const AGAIN: Duration = Duration::from_millis(500);
 
 /// How long a result that is refused waits before it is sent again.
 const REFUSED: Duration = Duration::from_millis(200);
@@ -143,7 +141,7 @@ async fn run(serve: Serve, stop: &AtomicBool, told: &mut dyn FnMut(NodeNews)) ->
     let ((makings, mut made), (kept, to_keep), (delivered, mut deliveries)) =
         (unbounded_channel(), unbounded_channel(), unbounded_channel());
     let (session, sessions) = watch::channel(node.session().to_owned());
-    tokio::spawn(deliver(jetstream::new(client.clone()), to_keep, sessions, delivered));
+    tokio::spawn(deliver(client.clone(), to_keep, sessions, delivered));
     let mut runner = Runner {
         client: client.clone(),
         place,
@@ -297,30 +295,34 @@ impl Runner<'_> {
 
 /// Sends what was brought until the server has said that it keeps it, one after the other.
 async fn deliver(
-    context: Context,
+    client: Client,
     mut to_keep: UnboundedReceiver<(Subject, String, Vec<u8>)>,
     sessions: watch::Receiver<String>,
     delivered: UnboundedSender<bool>,
 ) {
+    let context = jetstream::new(client.clone());
     while let Some((subject, id, bytes)) = to_keep.recv().await {
-        let message = PublishMessage::build().payload(bytes.into()).message_id(&id);
+        // A name that nobody knows beforehand: the server keeps one message of each, whoever sends it first.
+        let name = signature(&bytes);
+        let message = PublishMessage::build().payload(bytes.into()).message_id(&name);
         let is_wanted = || id.contains(&*sessions.borrow());
-        let again = async {
-            while is_wanted() {
-                let sent = async {
-                    let acknowledged = context.send_publish(subject.clone(), message.clone()).await.ok()?;
-                    acknowledged.await.ok()
-                };
-                match tokio::time::timeout(ACKNOWLEDGED, sent).await {
-                    Ok(Some(_)) => return true,
-                    // At once where it is refused, which it is until the server is back.
-                    Ok(None) => tokio::time::sleep(REFUSED).await,
-                    Err(_) => {}
-                }
+        let (mut is_kept, mut tried) = (false, Duration::ZERO);
+        while is_wanted() && !is_kept && tried < DELIVERED {
+            let (since_ns, is_there) = (MonotonicClock.now_ns(), client.connection_state() == State::Connected);
+            let sent = async {
+                let acknowledged = context.send_publish(subject.clone(), message.clone()).await.ok()?;
+                acknowledged.await.ok()
+            };
+            match tokio::time::timeout(ACKNOWLEDGED, sent).await {
+                Ok(Some(_)) => is_kept = true,
+                // At once where it is refused, which it is until the server is back.
+                Ok(None) => tokio::time::sleep(REFUSED).await,
+                Err(_) => {}
             }
-            false
-        };
-        let is_kept = tokio::time::timeout(DELIVERED, again).await.unwrap_or(false);
+            if is_there {
+                tried += Duration::from_nanos(MonotonicClock.now_ns().saturating_sub(since_ns));
+            }
+        }
         if is_wanted() && (!is_kept || id.contains("/end/")) {
             _ = delivered.send(is_kept);
         }
