@@ -1,5 +1,5 @@
 //! What system calls and switches of context cost on this machine. A published article about I/O models argues with orders of magnitude (a
-//! call that does not block takes some 20 ns, a switch 100 to 1,000 ns), and measures neither.
+//! call that does not block takes some 20 ns, a switch under 100 or over 1,000), and measures neither.
 //!
 //! `make bench-system-calls` prints the median of 31 rounds, with the least and the most, per call. Under `cargo test` it makes one short
 //! round, so that it cannot rot.

@@ -20,6 +20,23 @@ use crate::progress::RunProgress;
 use crate::request::without_credentials;
 use crate::{calibrate, found, home};
 
+/// What runtimes obey beside a target's own settings, which no target declares. Their values may hold a password.
+const OBEYED: [&str; 13] = [
+    "GODEBUG",
+    "GOGC",
+    "GOMAXPROCS",
+    "GOMEMLIMIT",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "LD_PRELOAD",
+    "MALLOC_ARENA_MAX",
+    "NODE_OPTIONS",
+    "PYTHONOPTIMIZE",
+    "TOKIO_WORKER_THREADS",
+    "UV_THREADPOOL_SIZE",
+    "_JAVA_OPTIONS",
+];
+
 /// Builds what a plan launches, and says which target is being built. `recorded` are the digests of the programs that a
 /// run was begun with.
 pub(crate) fn build(
@@ -121,12 +138,17 @@ fn record(mut draft: Draft, prepared: Prepared, runs: &Path) -> Result<PreparedR
     draft.generator.limits = calibrate::stored_limits().filter(|_| draft.generator.nodes.is_none());
     let is_of_one = draft.diagnosis.is_some() || draft.soak.is_some();
     draft.twin = if is_of_one { None } else { judge::cell_for_twin(&draft) };
+    draft.twin_in_turn = judge::cell_for_twin_in_turn(&draft, draft.twin);
     let plan = draft.resolve().map_err(Failure::usage)?;
     let environment = environment(&prepared);
     let date = Zoned::now().date();
     let folder =
         RunFolder::create(runs, &format!("{date}-{}", plan.name), &plan, &environment).map_err(Failure::usage)?;
     say(format!("recording in {}", folder.path().display()));
+    if !environment.variables.is_empty() {
+        let (are, reach) = if environment.variables.len() == 1 { ("is", "reaches") } else { ("are", "reach") };
+        say(format!("note: {} {are} set here and {reach} every server", environment.variables.join(", ")));
+    }
     if let Some(few) = judge::too_few_blocks(&plan).filter(|_| !is_of_one) {
         say(format!("note: {}", ::report::too_few_blocks(few)));
     }
@@ -209,6 +231,7 @@ pub(crate) fn environment(prepared: &Prepared) -> Environment {
         command_line: without_credentials(std::env::args_os().map(|word| word.to_string_lossy().into_owned())),
         toolchains: prepared.toolchains.clone(),
         programs: prepared.digests(),
+        variables: OBEYED.into_iter().filter(|name| std::env::var_os(name).is_some()).map(str::to_owned).collect(),
         ..observe::environment::read(&ProcSource::default(), Path::new("/sys"))
     }
 }

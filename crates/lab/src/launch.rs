@@ -253,6 +253,10 @@ impl ProcessLauncher {
             for name in tls::VARIABLES {
                 command.env_remove(name);
             }
+            // Nor is a setting, whose level is what the record says.
+            for setting in spec.target.settings.values() {
+                command.env_remove(&setting.env);
+            }
             command.envs(spec.target.launch.env.iter().map(|(name, value)| (name, expand(value, &variables))));
             command.envs(&spec.runtime.env).envs(spec.settings);
             command.env("PORT", port.to_string());

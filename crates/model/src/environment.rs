@@ -39,4 +39,7 @@ pub struct Environment {
     /// Digest of what each target's build made, by target; missing in records of earlier versions.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub programs: BTreeMap<String, String>,
+    /// Names of environment variables that runtimes obey and that were set: every server had them. Records of earlier versions do not tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<String>,
 }

@@ -10,13 +10,15 @@ main("node-express", build);
 
 function build(settings, work) {
   const answer = (handler) => async (req, res) => send(res, await handler(req));
+  // Of what waits for nothing, as handlers that let the framework make the JSON do not.
+  const answerAtOnce = (handler) => (req, res) => send(res, handler(req));
   const body = express.raw({ type: () => true, limit: SUBMIT_LIMIT });
 
   const renders = rendering(settings, "bytes", "framework") === "framework";
 
   const app = express();
-  const user = renders ? (req, res) => res.json(person(req.params.id)) : answer((req) => work.user(req.params.id));
-  const ping = renders ? (req, res) => res.json(pong()) : answer(() => work.ping());
+  const user = renders ? (req, res) => res.json(person(req.params.id)) : answerAtOnce((req) => work.user(req.params.id));
+  const ping = renders ? (req, res) => res.json(pong()) : answerAtOnce(() => work.ping());
   if (hasJsonAlone(settings)) {
     app.get("/user/:id", user);
     app.get("/ping", ping);

@@ -20,6 +20,12 @@ function build(settings, work) {
     return answered ? send(reply, answered) : reply.callNotFound();
   };
 
+  // Of what waits for nothing, as handlers that let the framework make the JSON do not.
+  const answerAtOnce = (handler) => (req, reply) => {
+    const answered = handler(req);
+    return answered ? send(reply, answered) : reply.callNotFound();
+  };
+
   const renders = rendering(settings, "bytes", "framework", "schema");
   const options = (...names) => (renders === "schema" ? replies(...names) : {});
 
@@ -33,8 +39,8 @@ function build(settings, work) {
   );
 
   if (renders === "bytes") {
-    app.get("/user/:id", answer((req) => req.params.id && work.user(req.params.id)));
-    app.get("/ping", answer(() => work.ping()));
+    app.get("/user/:id", answerAtOnce((req) => req.params.id && work.user(req.params.id)));
+    app.get("/ping", answerAtOnce(() => work.ping()));
   } else {
     app.get("/user/:id", options("id", "name"), (req, reply) =>
       req.params.id ? reply.send(person(req.params.id)) : reply.callNotFound(),
