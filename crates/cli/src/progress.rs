@@ -198,7 +198,7 @@ impl RunProgress {
             let not_up =
                 if not_up == 0 { String::new() } else { format!(", {not_up} whose server did not become ready") };
             let again = self.block_again.take();
-            let again = again.map_or(String::new(), |target| format!(", one of them {target} again for the noise"));
+            let again = again.map_or(String::new(), |target| format!(", `{target}` twice for the noise"));
             let anew = match std::mem::take(&mut self.block_anew) {
                 0 => String::new(),
                 anew => format!(", {anew} of them launched again, alone"),

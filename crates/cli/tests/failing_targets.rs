@@ -193,6 +193,17 @@ fn a_program_that_a_command_names_is_not_launched_again_once_it_is_another() {
 }
 
 #[test]
+fn a_setting_is_not_taken_from_the_environment_and_what_runtimes_obey_is_told() {
+    let odd = "run = \"sh -c 'test -z $LEVEL && exec $BOURDON specimen clean'\"\n\
+               settings.level = { env = 'LEVEL', type = 'text', default = 'low' }";
+    let lab = Lab::beside_others().experiment(beside_a_specimen(odd)).env("LEVEL", "high").env("GOGC", "50");
+    let said = lab.run(&["--target", "odd", "--blocks", "1"]).answers();
+    said.says(&["note: GOGC is set here and reaches every server"]);
+    lab.records()[0].all_measured("odd", 1);
+    lab.nothing_is_left();
+}
+
+#[test]
 fn a_program_that_changes_in_the_run_is_not_launched_again() {
     let program = "#!/bin/sh\nif [ -e changes ]; then echo >> $0; fi\nexec $1 specimen clean\n";
     let built = "build = \"sh -c 'cp program $TARGET_BIN && chmod +x $TARGET_BIN'\"\nrun = '$TARGET_BIN $BOURDON'";

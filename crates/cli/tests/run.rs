@@ -18,7 +18,7 @@ fn an_experiment_ends_in_ranks_a_verdict_a_finding_and_a_record() {
     let lab = Lab::new().experiment(claiming("throughput(specimen:serialised) / throughput(specimen:clean) < 0.2"));
     let run = lab.run(&["--gate"]).exits(0).says(&[
         "recording in runs/",
-        "block 6: 3 trials, one of them specimen:clean again for the noise",
+        "block 6: 3 trials, `specimen:clean` twice for the noise",
         "6 blocks, as planned",
     ]);
     lab.nothing_is_left();

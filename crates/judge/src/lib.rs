@@ -72,7 +72,7 @@ pub use compare::{
 pub use course::Went;
 pub use failing::{answer_is_bad, answer_is_void, is_merely_undecided};
 pub use load::judge_load;
-pub use planner::{BlockPlanner, blocks_begun, cell_for_twin, too_few_blocks};
+pub use planner::{BlockPlanner, blocks_begun, cell_for_twin, cell_for_twin_in_turn, too_few_blocks};
 pub use rates::settled_rate;
 pub use remarks::{remark, remark_cell};
 pub use resolve::{ClaimError, ResolvedClaim, resolve_claim};

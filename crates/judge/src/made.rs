@@ -27,8 +27,10 @@ pub(crate) struct Made {
     seed: u64,
     /// Whether there is no second block that could show what one did.
     has_one_block: bool,
-    /// The launches of a block, each with its cells and whether it is the twin's.
-    launches: Vec<Vec<Place>>,
+    /// The cells of each launch of a block but the twin's.
+    launches: Vec<Vec<usize>>,
+    /// The cells that the blocks launch once more, in turn.
+    twins: [Option<usize>; 2],
     /// The cells by their conditions, each with its slices or why it has none by the plan.
     fits: Vec<Fitted>,
     /// The launches that go round by the plan.
@@ -76,12 +78,12 @@ impl Made {
     /// Nothing of the plan.
     pub(crate) fn new(plan: &Plan) -> Self {
         let fits = rotation::by_conditions(plan);
-        let once = plan.launches().into_iter().map(|cells| cells.into_iter().map(|cell| (cell, false)).collect());
         Made {
             seed: plan.seed,
             has_one_block: most(plan) == 1,
-            launches: once.chain(plan.twin.map(|cell| vec![(cell, true)])).collect(),
-            sets: rotation::sets(plan, &fits),
+            launches: plan.launches(),
+            twins: [0, 1].map(|block| plan.twin_in(block)),
+            sets: rotation::sets(&fits),
             fits,
             recorded: BTreeMap::new(),
             seen: Vec::new(),
@@ -179,8 +181,8 @@ impl Made {
 
     /// The cells of the launches that go round with those of this one by the plan, its own among them.
     fn set_of(&self, cell: usize) -> impl Iterator<Item = usize> + '_ {
-        let holds_it = move |set: &&Set| set.launches.iter().any(|(of, _)| *of == cell);
-        self.sets.iter().filter(holds_it).flat_map(|set| &set.launches).map(|(cell, _)| *cell)
+        let holds_it = move |set: &&Set| set.cells.contains(&cell);
+        self.sets.iter().filter(holds_it).flat_map(|set| &set.cells).copied()
     }
 
     /// Why the launches of a cell are alone, by which of what was seen. The target is not named where another of the set showed the
@@ -209,15 +211,29 @@ impl Made {
         })
     }
 
+    /// The launch of a block for the noise.
+    fn twin(&self, block: u32) -> Option<Place> {
+        self.twins[block as usize % 2].map(|cell| (cell, true))
+    }
+
+    /// The launches of a block.
+    fn launches(&self, block: u32) -> impl Iterator<Item = Vec<Place>> + '_ {
+        let of_cells = self.launches.iter().map(|cells| once(cells).collect());
+        of_cells.chain(self.twin(block).map(|twin| vec![twin]))
+    }
+
     /// The trials of a block in their order, those in one that are launched at once: a function of the seed, the block, and what
     /// cannot go round.
     pub(crate) fn block(&self, block: u32) -> Vec<AtOnce> {
-        let goes_round = |set: &&Set| !set.launches.iter().any(|(cell, _)| self.alone.contains_key(cell));
+        let goes_round = |set: &&Set| !set.cells.iter().any(|cell| self.alone.contains_key(cell));
         let sets: Vec<&Set> = self.sets.iter().filter(goes_round).collect();
-        let go_round: BTreeSet<Place> = sets.iter().flat_map(|set| &set.launches).copied().collect();
-        let are_alone = self.launches.iter().filter(|launch| !go_round.contains(&launch[0]));
-        let mut all: Vec<Begun> = are_alone.map(|launch| (launch.clone(), None)).collect();
-        all.extend(sets.into_iter().map(|set| (set.launches.clone(), Some(set.slicing))));
+        let go_round: BTreeSet<usize> = sets.iter().flat_map(|set| &set.cells).copied().collect();
+        let twin = |cells: &[usize]| self.twin(block).filter(|(cell, _)| cells.contains(cell));
+        let with_twin = |set: &Set| -> Vec<Place> { once(&set.cells).chain(twin(&set.cells)).collect() };
+        let are_alone = |place: &Place| !go_round.contains(&place.0);
+        let mut all: Vec<Begun> =
+            self.launches(block).filter(|launch| are_alone(&launch[0])).map(|it| (it, None)).collect();
+        all.extend(sets.into_iter().map(|set| (with_twin(set), Some(set.slicing))));
         // Every second block has the order of the one before reversed: whatever favours who comes first favours each as often.
         let reversed = block.is_multiple_of(2);
         let mut rng = fastrand::Rng::with_seed(seed_of(self.seed, block.saturating_sub(u32::from(reversed)).into()));
@@ -244,7 +260,7 @@ impl Made {
             let in_slices = recorded.and_then(|recorded| recorded.get(place));
             in_slices.is_none_or(|in_slices| *in_slices && self.alone.contains_key(&place.0))
         };
-        if !self.launches.iter().flatten().any(lacks) {
+        if !self.launches(block).flatten().any(|place| lacks(&place)) {
             return Vec::new();
         }
         let lacks_some = |at_once: &AtOnce| at_once.trials.iter().any(|spec| lacks(&(spec.cell, spec.twin)));
@@ -280,6 +296,11 @@ fn is_certain(launch: &Launch, cause: UnslicedCause) -> bool {
         | Unsliced::Unsettled
         | Unsliced::FallsBehind => launch.measured().is_some_and(nothing_completed),
     }
+}
+
+/// Each cell's launch that is not the twin's.
+fn once(cells: &[usize]) -> impl Iterator<Item = Place> + '_ {
+    cells.iter().map(|cell| (*cell, false))
 }
 
 /// What is begun together: each launch's cell and whether it is the twin's, and how the load goes round among them if it does.

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Cell, Draft, Next, Plan, Planner, TrialRecord, seed_of};
+use model::{Cell, CellPlan, Draft, Next, Plan, Planner, TrialRecord, seed_of};
 
 use crate::launch::Launch;
 use crate::made::{AtOnce, Made, Upcoming, in_a_block, least};
@@ -20,6 +20,16 @@ pub fn cell_for_twin(plan: &Draft) -> Option<usize> {
     };
     // Of a ladder only the first rung has nothing before it that a launch of its own would lack.
     plan.launches().into_iter().map(|launch| launch[0]).min_by_key(cost)
+}
+
+/// The cell that every second block of a comparison launches once more instead of this one: the other server under the same conditions.
+/// What servers leave behind (a file, a cache) the next launch finds, so neither may have more launches than the other.
+pub fn cell_for_twin_in_turn(plan: &Draft, twin: Option<usize>) -> Option<usize> {
+    let compared = plan.comparison.as_ref()?;
+    let own = &plan.cells[twin?].levels;
+    let other = if own.target() == compared.new { &compared.old } else { &compared.new };
+    let is_other = |cell: &CellPlan| cell.levels.target() == other && cell.levels.conditions() == own.conditions();
+    plan.cells.iter().position(is_other)
 }
 
 /// Asks for whole blocks, each with every cell once in random order, until the comparisons are precise enough or the

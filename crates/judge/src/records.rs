@@ -146,12 +146,10 @@ impl<'a> Records<'a> {
         &self.repeated
     }
 
-    /// ln(launch ÷ second launch) of the plan's twin in every block in which both have a value.
+    /// ln(launch ÷ second launch) of a block's twin in every block in which both have a value.
     pub(crate) fn twin_log_ratios(&self, metric: Metric) -> Vec<f64> {
-        self.plan
-            .twin
-            .and_then(|cell| self.cells.get(cell))
-            .map_or(Vec::new(), |own| log_ratios(own, &self.twin, metric))
+        let own = |block: &u32| Some((*block, self.launch(self.plan.twin_in(*block)?, *block)?.clone()));
+        log_ratios(&self.twin.keys().filter_map(own).collect(), &self.twin, metric)
     }
 
     /// How the launches of a cell are made; none where the plan does not rotate.
@@ -167,7 +165,8 @@ impl<'a> Records<'a> {
     /// Every launch of a cell, those of repeated blocks, of the twin, and those in whose place another counts among them, in
     /// block order.
     pub(crate) fn everywhere(&self, cell: usize) -> impl Iterator<Item = &Launch<'a>> {
-        let twins = self.twin.values().filter(|_| self.plan.twin == Some(cell));
+        let is_own = |block: u32| self.plan.twin_in(block) == Some(cell);
+        let twins = self.twin.iter().filter(|(block, _)| is_own(**block)).map(|(_, launch)| launch);
         let repeated = self.repeated.values().flat_map(|launches| launches.range((cell, false)..=(cell, true)));
         let replaced = self.replaced.iter().filter(|(of, _)| *of == cell).map(|(_, launch)| launch);
         let repeated = repeated.map(|(_, launch)| launch);

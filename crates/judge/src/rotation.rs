@@ -14,7 +14,7 @@ pub(crate) use turns::together;
 
 /// Whether the load of a plan goes round among any launches.
 pub fn goes_round(draft: &Draft) -> bool {
-    draft.clone().resolve().is_ok_and(|plan| !sets(&plan, &by_conditions(&plan)).is_empty())
+    draft.clone().resolve().is_ok_and(|plan| !sets(&by_conditions(&plan)).is_empty())
 }
 
 /// The slices in which a cell is loaded by its plan; none where its launch is alone.

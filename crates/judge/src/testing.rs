@@ -216,6 +216,7 @@ impl Session {
             blocks_before: Vec::new(),
             repeats: self.repeats,
             twin: self.twin.then_some(0),
+            twin_in_turn: None,
             ladder: None,
             rotation: None,
             profile_functions: vec![],

@@ -1,9 +1,12 @@
-//! The programs that a target's command names by their paths: nobody built them for a run, and anybody may put others in their place.
+//! The programs that a target's command names: nobody built them for a run, or a build put them there, and anybody may put others in
+//! their place.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use model::LaunchRecipe;
+
+use crate::build::on_path;
 
 /// How the names of files end that an interpreter is given: a file of another kind is data, which a server may write.
 const CODE: [&str; 12] = ["cjs", "jar", "js", "lua", "mjs", "php", "pl", "py", "rb", "sh", "ts", "war"];
@@ -14,11 +17,11 @@ const LARGEST_BYTES: u64 = 512 << 20;
 /// Each as the command has it, with where it is.
 pub(crate) fn named(recipe: &LaunchRecipe) -> Vec<(String, PathBuf)> {
     let place = |(at, word): (usize, &String)| {
-        // Without a slash the first word is looked for on PATH.
-        let is_on_path = at == 0 && !word.contains('/');
+        // Without a slash the first word is looked for on PATH, where a build may have installed it.
+        let found = if at == 0 { on_path(word)? } else { PathBuf::from(word) };
         // Without the dots between.
-        let path: PathBuf = recipe.cwd.join(word).components().collect();
-        (!is_on_path && !word.contains('$') && is_program(&path)).then(|| (word.clone(), path))
+        let path: PathBuf = recipe.cwd.join(found).components().collect();
+        (!word.contains('$') && is_program(&path)).then(|| (word.clone(), path))
     };
     recipe.run.iter().enumerate().filter_map(place).collect()
 }
@@ -37,7 +40,7 @@ mod tests {
     #[test]
     fn programs_are_told_from_data_and_from_what_is_on_path() {
         let folder = tempfile::tempdir().unwrap();
-        for (name, mode) in [("server", 0o755), ("app.py", 0o644), ("rows.db", 0o644), ("node", 0o755)] {
+        for (name, mode) in [("server", 0o755), ("app.py", 0o644), ("rows.db", 0o644), ("not-on-path", 0o755)] {
             let file = folder.path().join(name);
             std::fs::write(&file, name).unwrap();
             std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
@@ -48,8 +51,8 @@ mod tests {
             named(&recipe).into_iter().map(|(word, _)| word).collect::<Vec<_>>()
         };
         assert_eq!(of(&["./server", "--data", "rows.db", "$PORT"]), ["./server"]);
-        assert_eq!(of(&["node", "app.py", "missing.js"]), ["app.py"]);
-        assert_eq!(of(&["env", "A=b", "./server"]), ["./server"]);
+        assert_eq!(of(&["not-on-path", "app.py", "missing.js"]), ["app.py"]);
+        assert_eq!(of(&["env", "A=b", "./server"]), ["env", "./server"]);
     }
 
     fn recipe() -> LaunchRecipe {

@@ -78,7 +78,7 @@ fn key(target: &str, word: &str) -> String {
 fn another(path: &Path) -> String {
     format!(
         "{} is another program than the run began with: it was changed since, by itself or by somebody else; leave it as it is while it \
-         is measured, and start a new run",
+         is measured, and start a new run. Of two servers, each must be built into a folder of its own",
         path.display()
     )
 }

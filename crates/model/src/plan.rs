@@ -53,6 +53,10 @@ pub struct Draft {
     /// The cell that each block launches once more, so that its target is measured against itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin: Option<usize>,
+    /// The cell that every second block launches once more instead: of two that are compared each is launched as often as the other.
+    /// None where it is always the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twin_in_turn: Option<usize>,
     /// The factor whose levels are loaded one after the other in one launch, in the order of the cells; none where
     /// each cell has a launch of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -176,6 +180,12 @@ impl Draft {
             Some(ladder) if asked(a) && asked(b) => self.but_for(ladder, a).eq(self.but_for(ladder, b)),
             _ => a == b,
         }
+    }
+
+    /// The cell that a block launches once more.
+    pub fn twin_in(&self, block: u32) -> Option<usize> {
+        let in_turn = self.twin_in_turn.filter(|_| self.twin.is_some() && block.is_multiple_of(2));
+        in_turn.or(self.twin)
     }
 
     /// The cells by the launch that they share, each launch's in the order of its rungs.

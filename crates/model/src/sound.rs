@@ -19,7 +19,8 @@ impl Draft {
     /// What keeps it from being carried out; none where it can be.
     pub(crate) fn fault(&self) -> Option<Fault> {
         let cells = self.cells.len();
-        let twin = self.twin.filter(|twin| *twin >= cells).map(|twin| Fault::Twin { twin, cells });
+        let mut twins = self.twin.into_iter().chain(self.twin_in_turn);
+        let twin = twins.find(|twin| *twin >= cells).map(|twin| Fault::Twin { twin, cells });
         let threads = (self.generator.threads == 0).then_some(Fault::NoThread);
         let unnumbered = self.cpus().find(|cpu| *cpu >= CPU_NUMBERS).map(Fault::NoSuchCpu);
         let idle = self.targets.iter().find(|target| target.launch.run.is_empty());

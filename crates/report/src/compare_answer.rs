@@ -110,8 +110,8 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
     let of_several = if moved > 1 { "most of all " } else { "" };
     let most_moved =
         most_moved.map_or(String::new(), |row| format!(" ({of_several}{})", row_with_change(row, analysis)));
-    let are_not = if moved == 1 { "is" } else { "are" };
-    let seemed = format!("more seemed worse and {are_not} not shown to be{most_moved}");
+    let are_in_doubt = if moved == 1 { "is" } else { "are" };
+    let seemed = format!("more seemed worse but {are_in_doubt} in doubt{most_moved}");
     let others = |open: usize| {
         let counts = [(moved, seemed.as_str()), (better, "better"), (same, "the same"), (open, "inconclusive")];
         let said = counts.iter().filter(|(count, _)| *count > 0);
@@ -132,8 +132,8 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
             let most: String = said.map(|row| format!("{}; ", known(row, analysis))).collect();
             let open = format!("{open} of {figures} {} inconclusive", are(open));
             let answer = match primary(analysis).map(|row| row.verdict) {
-                Some(Faster) => "Better, and not shown to be slower",
-                Some(Same) => "Not shown to be slower",
+                Some(Faster) => "Better, as far as this shows",
+                Some(Same) => "No, as far as this shows",
                 _ => "Undecided",
             };
             let then_said = primary(analysis).and_then(|row| undecided(row, analysis));

@@ -352,7 +352,12 @@ pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
     };
     let itself: Vec<String> = itself.map(said_of).collect();
     if !itself.is_empty() {
-        said.push(format!("The session's noise, launches of the new one against others of it: {}.", itself.join(", ")));
+        let is_again = |of: &&ComparedCell| of.cell.launches.iter().any(|launch| launch.twin);
+        let again: BTreeSet<Arm> = analysis.cells.iter().filter(is_again).map(|of| of.arm).collect();
+        // Earlier versions launched the new one alone once more.
+        let of =
+            if again.len() > 1 { "each server against others of the same" } else { "the new one against others of it" };
+        said.push(format!("The session's noise, launches of {of}: {}.", itself.join(", ")));
     }
     let repeated = analysis.session.repeated.iter().map(repeated_words).collect::<Vec<_>>();
     if !repeated.is_empty() {

@@ -75,7 +75,7 @@ fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
     let row = &mut analysis.rows[1];
     (row.verdict, row.withheld) = (ComparisonVerdict::Slower, None);
     let worse = said(&analysis);
-    let first = "Yes: latency p50 +6.0 % (+4.8 to +7.2); 1 of 4 figures is worse, 2 more seemed worse and are not shown to be (most of all";
+    let first = "Yes: latency p50 +6.0 % (+4.8 to +7.2); 1 of 4 figures is worse, 2 more seemed worse but are in doubt (most of all";
     assert!(worse.contains(first) && worse.contains("What would settle it: fewer other programs"), "{worse}");
 }
 
@@ -243,7 +243,7 @@ fn what_is_worse_does_not_hide_that_the_primary_figure_is_better() {
     assert!(said(&analysis).contains(note), "{}", said(&analysis));
     let memory = analysis.rows.iter_mut().find(|row| row.metric == Metric::PeakMemory).unwrap();
     memory.verdict = ComparisonVerdict::Inconclusive;
-    let open = "Better, and not shown to be slower: CPU per request -28.0 % (-29.0 to -27.0), better; ";
+    let open = "Better, as far as this shows: CPU per request -28.0 % (-29.0 to -27.0), better; ";
     assert!(said(&analysis).contains(open), "{}", said(&analysis));
 }
 

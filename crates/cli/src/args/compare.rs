@@ -25,7 +25,8 @@ The old one comes first. In each block both are launched together, and the load
 rotates between them in slices; where it cannot, they are launched in turn. So a
 slow minute of the machine is shared by both; ratios are new ÷ old with 95 %
 intervals. A revision is checked out beside your working directory, which is
-left as it is; `.` is the working directory itself.
+left as it is; `.` is the working directory itself, with whatever git does not
+track in it. What a server keeps in its folder, its next launch finds.
 
 Loads that `bourdon load -o FILE` saved are compared without an interval, or
 with one where each side is a folder of several.

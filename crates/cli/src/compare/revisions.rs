@@ -53,6 +53,7 @@ impl Revisions {
         let content = |name: &String| content(name, &here, &git);
         let contents: Vec<_> = named.iter().map(content).collect::<Result<_, _>>()?;
         warn_of_uncommitted(named, &here);
+        warn_of_untracked(named, &here);
         for (name, content) in named.iter().zip(contents) {
             let folder = revisions.folder(&content, &git, None)?;
             if !folder.is_dir() {
@@ -275,6 +276,23 @@ fn warn_of_uncommitted(named: &[String], here: &Git<'_>) {
         let files = counted(files as u64, "file", "files");
         say(format!(
             "note: uncommitted changes in {files} take no part; --rev {WORKING_TREE} compares the working tree as it is"
+        ));
+    }
+}
+
+/// What git does not track (data, settings) the working tree has and a checkout lacks: the two may start from different things.
+fn warn_of_untracked(named: &[String], here: &Git<'_>) {
+    let (trees, commits): (Vec<&String>, Vec<&String>) = named.iter().partition(|name| *name == WORKING_TREE);
+    let (false, [commit, ..]) = (trees.is_empty(), &commits[..]) else { return };
+    let others = here.text(["ls-files", "--others", "--directory", "--no-empty-directory"]).unwrap_or_default();
+    let names: Vec<&str> = others.lines().filter(|name| *name != "runs/").collect();
+    let (shown, more) = names.split_at(names.len().min(3));
+    if !shown.is_empty() {
+        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        say(format!(
+            "note: the checkout of {commit} has nothing that git does not track ({}{more} in the working tree); where the server keeps \
+             data or settings there, the two do different work",
+            shown.join(", ")
         ));
     }
 }

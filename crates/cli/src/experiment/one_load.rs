@@ -87,6 +87,7 @@ impl OneLoad<'_> {
             blocks_before: Vec::new(),
             repeats: blocks.max / BLOCKS_TO_A_REPEAT,
             twin: None,
+            twin_in_turn: None,
             ladder: None,
             rotation: self.rotation,
             profile_functions: Vec::new(),

@@ -76,6 +76,7 @@ fn read(source: &Source, options: &Options) -> Read<Draft> {
         blocks_before: Vec::new(),
         repeats: 0,
         twin: None,
+        twin_in_turn: None,
         ladder: experiment.ladder.clone(),
         rotation: experiment.trials.rotation.filter(|_| options.rotates),
         profile_functions: file.read("profile", profile_functions)?.unwrap_or_default(),

@@ -53,6 +53,41 @@ fn a_link_of_both_revisions_to_one_program_is_of_neither() {
 }
 
 #[test]
+fn of_builds_that_install_in_one_place_the_last_one_is_not_measured_twice() {
+    let lab = repository_beside_others();
+    let installed = tempfile::tempdir().unwrap();
+    let place = installed.path().to_str().unwrap().to_owned();
+    let path = std::env::var("PATH").unwrap();
+    let lab = lab.env("PATH", format!("{place}:{path}")).env("PLACE", place);
+    let build =
+        "sh -c '(echo \"#!/bin/sh\"; cat serve.sh) > $PLACE/shop-in-one-place && chmod +x $PLACE/shop-in-one-place'";
+    let run = ["--build", build, "--run", "shop-in-one-place $BOURDON", "-d", "100ms", "--blocks", "1"];
+    let arguments = |revs: [&'static str; 2]| {
+        let [old, new] = revs;
+        [&["compare"][..], &run, &["--rev", old, "--rev", new]].concat()
+    };
+    let app = lab.path().join("app");
+    lab.bourdon_in(&app, &arguments(["main", "slow"])).exits(2).says(&[
+        "shop-in-one-place is another program than the run began with",
+        "each must be built into a folder of its own",
+    ]);
+    lab.bourdon_in(&app, &arguments(["main", "main"])).answers();
+    assert_clean(&lab);
+}
+
+#[test]
+fn what_git_does_not_track_is_told_to_be_in_the_working_tree_alone() {
+    let lab = repository_beside_others().file("app/orders.journal", "1\n").file("app/.env", "A=b\n");
+    let in_vain = ["-d", "1s", "-R", "10", "--gate", "p999<+900%"];
+    let run = ["compare", "--run", "sh serve.sh $BOURDON", "--rev", "main", "--rev"];
+    let said =
+        |new: &'static str| lab.bourdon_in(&lab.path().join("app"), &[&run[..], &[new], &in_vain].concat()).exits(2);
+    said(".").says(&["has nothing that git does not track (.env, orders.journal in the working tree)"]);
+    assert!(!said("slow").stderr.contains("does not track"));
+    assert_clean(&lab);
+}
+
+#[test]
 fn a_program_that_no_checkout_has_is_told_with_its_cure_before_anything_runs() {
     let lab = repository_beside_others().file("app/server", "untracked\n");
     let arguments = ["compare", "--run", "./server $PORT", "--rev", "main", "--rev", "main"];

@@ -61,6 +61,7 @@ fn of_environment(environment: &Environment) -> Vec<Said> {
         sysctls,
         toolchains: _,
         programs: _,
+        variables: _,
     } = environment;
     let fixed = [
         said(Aspect::Bourdon, bourdon.as_str()),
@@ -93,6 +94,7 @@ fn of_plan(run: Run<'_>) -> Vec<Said> {
         blocks_before: _,
         repeats: _,
         twin: _,
+        twin_in_turn: _,
         ladder,
         // Of each cell, since not every one of a plan that asks for it is loaded so.
         rotation: _,

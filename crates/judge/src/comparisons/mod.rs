@@ -157,7 +157,7 @@ impl Records<'_> {
     }
 }
 
-/// The plan's twin against the cell that it repeats, by every metric that both have: one family, so that a quiet
+/// The plan's twins against the cells that they repeat, by every metric that both have: one family, so that a quiet
 /// session seldom looks noisy. What is known of the cell (a lower bound, a ceiling) takes no verdict back here, for
 /// whatever tells a target from itself is noise.
 pub(crate) fn compare_with_itself(records: &Records) -> Vec<Comparison> {
@@ -171,8 +171,17 @@ pub(crate) fn compare_with_itself(records: &Records) -> Vec<Comparison> {
         UNDER_LOAD.iter().map(pair).filter(|(_, pair)| !pair.log_ratios.is_empty()).collect();
     let p_values: Vec<f64> = found.iter().filter_map(|(_, pair)| Some(pair.found?.p)).collect();
     let mut adjusted = holm(&p_values).into_iter();
-    let compare =
-        |(metric, pair): &(Metric, Pair)| records.comparison(pair, *metric, pair.found.and_then(|_| adjusted.next()));
+    let names: Vec<&str> = [records.plan.twin, records.plan.twin_in_turn]
+        .into_iter()
+        .flatten()
+        .map(|cell| records.plan.cells[cell].levels.target())
+        .collect();
+    let itself = names.join(", ");
+    let compare = |(metric, pair): &(Metric, Pair)| Comparison {
+        a: itself.clone(),
+        b: itself.clone(),
+        ..records.comparison(pair, *metric, pair.found.and_then(|_| adjusted.next()))
+    };
     found.iter().map(compare).collect()
 }
 

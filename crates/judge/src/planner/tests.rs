@@ -1,11 +1,12 @@
 mod rotating;
 
 use model::{
-    Accounting, Blocks, ComparePlan, EndedWhen, Extent, GuardEnd, Measurement, ProcessEnd, TargetEnd, TrialFailure,
-    TrialSpec, TrialStage,
+    Accounting, Blocks, ComparePlan, EndedWhen, Environment, Extent, GuardEnd, Measurement, ProcessEnd, TargetEnd,
+    TrialFailure, TrialSpec, TrialStage,
 };
 
 use super::*;
+use crate::analyse;
 use crate::launch::LOOKED_AT;
 use crate::testing::Session;
 
@@ -260,6 +261,58 @@ fn a_twin_is_launched_in_each_block_beside_its_cell() {
     records.retain(|trial| !(trial.twin && trial.block == 3));
     let Next::Run(rest) = after(&planner.plan, &records) else { panic!("the twin of block 3 is missing") };
     assert_eq!(rest.iter().map(TrialSpec::id).collect::<Vec<_>>(), ["b03-c01-twin"]);
+}
+
+/// A comparison of two that serve 100 and 120 a second, in six blocks, each of which launches one of them once more.
+fn compared() -> (Plan, Vec<TrialRecord>) {
+    let session = Session::new().cell("new", 100.0).cell("old", 120.0).planned(6, 6).noise(0.0).twin();
+    let both = ComparePlan { old: "old".to_owned(), new: "new".to_owned(), ..ComparePlan::default() };
+    let in_turn = |draft: &mut Draft| {
+        draft.comparison = Some(both);
+        draft.twin_in_turn = cell_for_twin_in_turn(draft, draft.twin);
+    };
+    let plan = session.plan().with(in_turn).unwrap();
+    let mut records = session.records();
+    let of_old: Vec<TrialRecord> = records.iter().filter(|trial| trial.cell == 1).cloned().collect();
+    for trial in records.iter_mut().filter(|trial| trial.twin && trial.block.is_multiple_of(2)) {
+        let spec = TrialSpec { cell: 1, ..trial.spec() };
+        *trial = TrialRecord {
+            id: spec.id(),
+            position: spec.position,
+            twin: true,
+            ..of_old[spec.block as usize - 1].clone()
+        };
+    }
+    (plan, records)
+}
+
+#[test]
+fn of_two_that_are_compared_each_is_launched_as_often_as_the_other() {
+    let (plan, records) = compared();
+    let made = Made::new(&plan);
+    let all: Vec<TrialSpec> = (1..=6).flat_map(|block| made.block(block)).flat_map(|it| it.trials).collect();
+    let of = |cell: usize| all.iter().filter(|spec| spec.cell == cell).count();
+    assert_eq!([of(0), of(1)], [9, 9]);
+    let whole = |spec: &TrialSpec| records.iter().any(|trial| trial.id == spec.id());
+    assert!(all.iter().all(whole), "{all:?}");
+    assert_eq!(reason(after(&plan, &records)), "6 blocks, as planned");
+    let lacks = |id: &str| {
+        let records: Vec<TrialRecord> = records.iter().filter(|trial| trial.id != id).cloned().collect();
+        let Next::Run(rest) = after(&plan, &records) else { panic!("{id} is missing") };
+        rest.iter().map(TrialSpec::id).collect::<Vec<_>>()
+    };
+    assert_eq!(lacks("b03-c01-twin"), ["b03-c01-twin"]);
+    assert_eq!(lacks("b04-c02-twin"), ["b04-c02-twin"]);
+    // What differs between two launches of one is the noise, whichever of them it is.
+    let environment = Environment::default();
+    let analysis = analyse(&plan, &environment, &records);
+    let found = &analysis.session.itself[0];
+    assert_eq!((found.a.as_str(), found.b.as_str()), ("new, old", "new, old"));
+    assert!((found.ratio.estimate.unwrap() - 1.0).abs() < 1e-9, "{found:?}");
+    let twins = |cell: usize| -> Vec<u32> {
+        analysis.cells[cell].launches.iter().filter(|it| it.twin).map(|it| it.block).collect()
+    };
+    assert_eq!([twins(0), twins(1)], [[1, 3, 5], [2, 4, 6]]);
 }
 
 #[test]

@@ -27,24 +27,19 @@ impl Slicing {
     }
 }
 
-/// The launches of a block that share their conditions and can live together.
+/// Cells that share their conditions, whose launches in a block can live together, with that of a twin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Set {
-    /// Their cells, and whether a launch is the twin's.
-    pub(crate) launches: Vec<(usize, bool)>,
+    pub(crate) cells: Vec<usize>,
     pub(crate) slicing: Slicing,
 }
 
 /// The cells of one set of conditions, with their slices or why they have none.
 pub(crate) type Fitted = (Vec<usize>, Result<Slicing, Whole>);
 
-/// The sets of a plan, of its cells by their conditions.
-pub(crate) fn sets(plan: &Plan, fitted: &[Fitted]) -> Vec<Set> {
-    let with_twin = |cells: &[usize]| -> Vec<(usize, bool)> {
-        let twin = plan.twin.filter(|twin| cells.contains(twin)).map(|twin| (twin, true));
-        cells.iter().map(|cell| (*cell, false)).chain(twin).collect()
-    };
-    let set = |(cells, fits): &Fitted| Some(Set { launches: with_twin(cells), slicing: fits.ok()? });
+/// The sets of a plan's cells by their conditions.
+pub(crate) fn sets(fitted: &[Fitted]) -> Vec<Set> {
+    let set = |(cells, fits): &Fitted| Some(Set { cells: cells.clone(), slicing: fits.ok()? });
     fitted.iter().filter_map(set).collect()
 }
 

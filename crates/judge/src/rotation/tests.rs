@@ -133,17 +133,17 @@ fn sets_of_one_plan_have_rounds_of_their_own() {
         }
     });
     let rounds = |plan: &Plan| -> Vec<(usize, u32)> {
-        let sets = sets(plan, &by_conditions(plan));
-        sets.iter().map(|set| (set.launches.len(), set.slicing.rounds)).collect()
+        let sets = sets(&by_conditions(plan));
+        sets.iter().map(|set| (set.cells.len(), set.slicing.rounds)).collect()
     };
-    assert_eq!(rounds(&several), [(3, 40), (2, 12)], "the twin is of the first");
+    assert_eq!(rounds(&several), [(2, 40), (2, 12)]);
     // As plans of schema 2 have it: one number for all, whatever the plan says besides.
     let old = several.with(|draft| {
         draft.rotation = Some(Rotation { rounds: Some(14), ..ROTATION });
         draft.cells[2].handler_delay_ns = NS_PER_S;
         draft.cells[3].load.model = LoadModel::Closed;
     });
-    assert_eq!(rounds(&old.expect("it can be carried out")), [(3, 14), (2, 14)]);
+    assert_eq!(rounds(&old.expect("it can be carried out")), [(2, 14), (2, 14)]);
 }
 
 #[test]
@@ -203,11 +203,9 @@ fn a_lead_in_lasts_until_each_connection_had_its_first_reply() {
 
 #[test]
 fn what_shares_its_conditions_goes_round_together_where_its_load_can_be_cut() {
-    let launches = |plan: &Plan| -> Vec<Vec<(usize, bool)>> {
-        sets(plan, &by_conditions(plan)).into_iter().map(|set| set.launches).collect()
-    };
-    assert_eq!(launches(&plan(|_| ())), [[(0, false), (1, false), (0, true)]]);
-    assert_eq!(launches(&plan(|draft| draft.twin = None)), [[(0, false), (1, false)]]);
+    let cells =
+        |plan: &Plan| -> Vec<Vec<usize>> { sets(&by_conditions(plan)).into_iter().map(|set| set.cells).collect() };
+    assert_eq!(cells(&plan(|_| ())), [[0, 1]]);
     assert_eq!(by_conditions(&plan(|draft| draft.rotation = None)), []);
     type Change = fn(&mut Draft);
     fn comparison(change: fn(&mut ComparePlan)) -> Option<ComparePlan> {
@@ -237,7 +235,7 @@ fn what_shares_its_conditions_goes_round_together_where_its_load_can_be_cut() {
     ];
     for (change, why) in whole {
         let plan = plan(change);
-        assert_eq!((fitted(&plan), launches(&plan)), (Err(why), Vec::new()));
+        assert_eq!((fitted(&plan), cells(&plan)), (Err(why), Vec::new()));
     }
     let settled = plan(|draft| {
         draft.cells[1].rate_share = Some(0.5);

@@ -212,6 +212,7 @@ pub(crate) fn draft(blocks: u32) -> Draft {
         blocks_before: vec![],
         repeats: 0,
         twin: None,
+        twin_in_turn: None,
         ladder: None,
         rotation: None,
         profile_functions: vec![],

@@ -97,6 +97,7 @@ pub(crate) fn draft(name: &str, question: &str, factors: &[&str], cells: Vec<Cel
         blocks_before: Vec::new(),
         repeats: 0,
         twin: None,
+        twin_in_turn: None,
         ladder: None,
         rotation: Some(Rotation { slice_ns: 250 * MS, lead_in_ns: 20 * MS, rounds: None }),
         profile_functions: Vec::new(),

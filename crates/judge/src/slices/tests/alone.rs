@@ -43,7 +43,7 @@ fn alone(plan: &Plan, server: &SimulatedServer) -> TrialRecord {
 
 /// By the turns of the plan, beside another server that is like it.
 fn in_slices(plan: &Plan, server: &SimulatedServer) -> TrialRecord {
-    let set = sets(plan, &by_conditions(plan)).remove(0);
+    let set = sets(&by_conditions(plan)).remove(0);
     let trials = (0..2).map(|cell| TrialSpec { block: 1, position: cell as u32 + 1, cell, twin: false }).collect();
     let mut turns = together(plan, set.slicing, trials, 7).turns.into_iter();
     let loads: Vec<LoadSpec> = plan.cells.iter().map(spec).collect();
