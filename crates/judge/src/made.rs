@@ -30,7 +30,7 @@ pub(crate) struct Made {
     /// The cells of each launch of a block but the twin's.
     launches: Vec<Vec<usize>>,
     /// The cells that the blocks launch once more, in turn.
-    twins: [Option<usize>; 2],
+    twins: [Option<usize>; 4],
     /// The cells by their conditions, each with its slices or why it has none by the plan.
     fits: Vec<Fitted>,
     /// The launches that go round by the plan.
@@ -82,7 +82,7 @@ impl Made {
             seed: plan.seed,
             has_one_block: most(plan) == 1,
             launches: plan.launches(),
-            twins: [0, 1].map(|block| plan.twin_in(block)),
+            twins: [0, 1, 2, 3].map(|block| plan.twin_in(block)),
             sets: rotation::sets(&fits),
             fits,
             recorded: BTreeMap::new(),
@@ -213,7 +213,7 @@ impl Made {
 
     /// The launch of a block for the noise.
     fn twin(&self, block: u32) -> Option<Place> {
-        self.twins[block as usize % 2].map(|cell| (cell, true))
+        self.twins[block as usize % 4].map(|cell| (cell, true))
     }
 
     /// The launches of a block.

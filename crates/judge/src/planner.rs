@@ -22,7 +22,7 @@ pub fn cell_for_twin(plan: &Draft) -> Option<usize> {
     plan.launches().into_iter().map(|launch| launch[0]).min_by_key(cost)
 }
 
-/// The cell that every second block of a comparison launches once more instead of this one: the other server under the same conditions.
+/// The cell that half of the blocks of a comparison launch once more instead of this one: the other server under the same conditions.
 /// What servers leave behind (a file, a cache) the next launch finds, so neither may have more launches than the other.
 pub fn cell_for_twin_in_turn(plan: &Draft, twin: Option<usize>) -> Option<usize> {
     let compared = plan.comparison.as_ref()?;

@@ -53,8 +53,8 @@ pub struct Draft {
     /// The cell that each block launches once more, so that its target is measured against itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin: Option<usize>,
-    /// The cell that every second block launches once more instead: of two that are compared each is launched as often as the other.
-    /// None where it is always the same.
+    /// The cell that half of the blocks launch once more instead: of two that are compared each is launched as often as the other. None where
+    /// it is always the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin_in_turn: Option<usize>,
     /// The factor whose levels are loaded one after the other in one launch, in the order of the cells; none where
@@ -182,9 +182,10 @@ impl Draft {
         }
     }
 
-    /// The cell that a block launches once more.
+    /// The cell that a block launches once more: of two the one, twice the other, and the one again, so that neither is always the one of which
+    /// there were more launches before.
     pub fn twin_in(&self, block: u32) -> Option<usize> {
-        let in_turn = self.twin_in_turn.filter(|_| self.twin.is_some() && block.is_multiple_of(2));
+        let in_turn = self.twin_in_turn.filter(|_| self.twin.is_some() && matches!(block % 4, 2 | 3));
         in_turn.or(self.twin)
     }
 

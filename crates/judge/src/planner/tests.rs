@@ -274,7 +274,7 @@ fn compared() -> (Plan, Vec<TrialRecord>) {
     let plan = session.plan().with(in_turn).unwrap();
     let mut records = session.records();
     let of_old: Vec<TrialRecord> = records.iter().filter(|trial| trial.cell == 1).cloned().collect();
-    for trial in records.iter_mut().filter(|trial| trial.twin && trial.block.is_multiple_of(2)) {
+    for trial in records.iter_mut().filter(|trial| trial.twin && matches!(trial.block, 2 | 3 | 6)) {
         let spec = TrialSpec { cell: 1, ..trial.spec() };
         *trial = TrialRecord {
             id: spec.id(),
@@ -301,8 +301,8 @@ fn of_two_that_are_compared_each_is_launched_as_often_as_the_other() {
         let Next::Run(rest) = after(&plan, &records) else { panic!("{id} is missing") };
         rest.iter().map(TrialSpec::id).collect::<Vec<_>>()
     };
-    assert_eq!(lacks("b03-c01-twin"), ["b03-c01-twin"]);
-    assert_eq!(lacks("b04-c02-twin"), ["b04-c02-twin"]);
+    assert_eq!(lacks("b04-c01-twin"), ["b04-c01-twin"]);
+    assert_eq!(lacks("b03-c02-twin"), ["b03-c02-twin"]);
     // What differs between two launches of one is the noise, whichever of them it is.
     let environment = Environment::default();
     let analysis = analyse(&plan, &environment, &records);
@@ -312,7 +312,7 @@ fn of_two_that_are_compared_each_is_launched_as_often_as_the_other() {
     let twins = |cell: usize| -> Vec<u32> {
         analysis.cells[cell].launches.iter().filter(|it| it.twin).map(|it| it.block).collect()
     };
-    assert_eq!([twins(0), twins(1)], [[1, 3, 5], [2, 4, 6]]);
+    assert_eq!([twins(0), twins(1)], [[1, 4, 5], [2, 3, 6]]);
 }
 
 #[test]
