@@ -30,7 +30,7 @@ impl Coordinator {
             let late = self.hosts(|member| !has_begun(member));
             return self.end(Ended::Unmade(Unmade::NotBegun(late)));
         }
-        let is_late = self.is_connected && self.ends_ns().is_some_and(|ends_ns| now_ns > ends_ns);
+        let is_late = self.ends_ns().is_some_and(|ends_ns| now_ns > ends_ns);
         let is_lost = |member: &&Member| {
             let is_silent = self.is_connected && now_ns.saturating_sub(member.heard_ns) > SILENT_NS;
             member.home.is_none() && (is_late || is_silent)
@@ -73,7 +73,8 @@ impl Coordinator {
         let whole = |window_ns: u64| {
             self.begin_ns.saturating_add(load.warm_up_ns).saturating_add(window_ns).max(self.connected_ns) + BROUGHT_NS
         };
-        stopped.into_iter().chain(window_ns.map(whole)).min()
+        // While messages do not come and go nobody is late, but where somebody waits for the end.
+        stopped.into_iter().chain(window_ns.filter(|_| self.is_connected).map(whole)).min()
     }
 
     /// Something that a node brought is there.

@@ -90,6 +90,8 @@ pub(super) struct World {
     pub(super) keeps_back: Option<usize>,
     /// A node whose machine is paused for so long, two seconds after the world began.
     pub(super) pauses: Option<(usize, i64)>,
+    /// When somebody ends the load early, since the world began.
+    pub(super) stops_ns: Option<u64>,
     /// What each node's maker is to say of its share: after so many seconds, and in the end.
     shares: BTreeMap<u32, (Vec<(u64, Brought)>, Brought)>,
 }
@@ -179,6 +181,7 @@ impl World {
             leaves: None,
             keeps_back: None,
             pauses: None,
+            stops_ns: None,
             shares: BTreeMap::new(),
         }
     }
@@ -222,7 +225,9 @@ impl World {
                     self.look_whether_away(&mut coordinator);
                     self.plan(at_ns + TICK_NS, Event::Tick);
                     self.tick_nodes();
-                    coordinator.tick(at_ns)
+                    let is_stopped = self.stops_ns.is_some_and(|since_ns| at_ns > DAWN_NS + since_ns);
+                    let stopped = if is_stopped { coordinator.stop(at_ns) } else { Vec::new() };
+                    stopped.into_iter().chain(coordinator.tick(at_ns)).collect()
                 }
             };
             for does in does {

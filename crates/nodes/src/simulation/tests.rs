@@ -1,8 +1,9 @@
 use engine::Brought;
 use model::{Extent, Measurement, NS_PER_S};
 
-use super::{Between, MS, Seen, World, asked, key, next_name, presence};
+use super::{Between, DAWN_NS, MS, Seen, World, asked, key, next_name, presence};
 use crate::key::{MOST_BYTES, Unheeded};
+use crate::member::Member;
 use crate::message::{Body, MESSAGE_SCHEMA, Message, Refusal};
 use crate::node::NodeNews;
 use crate::outcome::{Ended, Lost, Made, News, Unmade, WhyLost};
@@ -267,6 +268,26 @@ fn a_server_of_messages_that_never_comes_back_ends_the_load_however_long_it_was_
             seen.ended
         );
     }
+}
+
+#[test]
+fn who_ends_a_load_does_not_wait_for_a_server_of_messages_that_is_away() {
+    let mut world = World::new(2, asked(2, 30, 50.0), 5);
+    world.between.away = Some((WINDOW_BEGINS_NS + 3 * NS_PER_S, 10_000 * NS_PER_S));
+    world.stops_ns = Some(WINDOW_BEGINS_NS + 5 * NS_PER_S);
+    let (seen, world) = world.run();
+    assert!(made(&seen).whole_seconds.is_some_and(|seconds| seconds >= 2), "{:?}", seen.ended);
+    // It lives on for 12 s after the end.
+    let lasted_ns = world.now_ns - DAWN_NS - 12 * NS_PER_S;
+    assert!(lasted_ns < WINDOW_BEGINS_NS + 12 * NS_PER_S, "{lasted_ns}");
+}
+
+#[test]
+fn who_went_on_after_a_second_of_which_it_told_nothing_has_not_that_second() {
+    let (_, home) = super::share(&asked(1, 4, 50.0).spec, 0);
+    let mut member = Member::new("a".to_owned(), presence("host", 1_000), 0, 0);
+    member.home = Some(home);
+    assert_eq!([3, 4, 5].map(|seconds| member.has(seconds)), [false, true, true]);
 }
 
 #[test]
