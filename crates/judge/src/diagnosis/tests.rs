@@ -207,6 +207,27 @@ fn half_of_the_requests_failing_is_no_limit_of_the_others() {
 }
 
 #[test]
+fn a_server_that_closes_some_connections_does_not_close_each() {
+    let closed = |closes: f64| {
+        let diagnosis = Faulty { closes, ..Faulty::default() }.diagnosed();
+        proved(&diagnosis).contains_key(&Suspect::ClosedConnections)
+    };
+    assert!(closed(1.0) && !closed(0.2));
+}
+
+#[test]
+fn what_would_have_been_seen_of_a_slow_server_is_less() {
+    let visible = |(service_s, workers): (f64, f64), of: Suspect| {
+        let diagnosis = Faulty { service_s, workers, ..Faulty::default() }.diagnosed();
+        diagnosis.excluded.iter().find(|it| it.suspect == of).and_then(|it| it.visible_from)
+    };
+    assert_eq!(visible((0.005, f64::INFINITY), Suspect::Stalls), Some(0.5));
+    let slow = visible((0.5, 8.0), Suspect::Stalls);
+    assert!(slow.is_some_and(|shortest_s| shortest_s > 1.0), "{slow:?}");
+    assert_eq!(visible((0.005, f64::INFINITY), Suspect::HeldWorkers), Some(512.0));
+}
+
+#[test]
 fn failures_that_one_load_alone_showed_are_told() {
     for from in [64, 512] {
         let diagnosis = Faulty { fails: 0.4, fails_from: from, ..Faulty::default() }.diagnosed();

@@ -37,6 +37,8 @@ pub(super) struct Faulty {
     /// The share of requests that fail, where there are so many connections at least.
     pub(super) fails: f64,
     pub(super) fails_from: u32,
+    /// The share of replies after which it closes the connection.
+    pub(super) closes: f64,
     /// The share of the time in which a quota keeps it from any CPU.
     pub(super) throttled: f64,
     /// How long the last part of a reply waits unless the client acknowledges at once, in µs.
@@ -76,6 +78,7 @@ impl Default for Faulty {
             grown: 1.0,
             fails: 0.0,
             fails_from: 0,
+            closes: 0.0,
             throttled: 0.0,
             acknowledged_us: 0.0,
             stalls_every_s: f64::INFINITY,
@@ -130,6 +133,7 @@ impl Faulty {
         self.beside(&experiment, &mut record, &mut measured);
         self.begin(&mut measured);
         self.fail(cell.load.connections, &mut measured);
+        self.close(cell.load.connections, &mut measured);
         let seen = self.seen((requests, lasted_s), rate * cpu_s, &record.observation.clone().unwrap());
         record.observation = Some(seen);
         if let Some(seen) = record.observation.as_mut().filter(|_| (self.others)(experiment, spec.block)) {
@@ -214,6 +218,16 @@ impl Faulty {
         books.bad_status = of(books.completed);
         books.ok -= books.bad_status;
         seen.ok -= of(seen.ok);
+    }
+
+    /// Over the whole load, of which the window is a sixth.
+    fn close(&self, connections: u32, measured: &mut Measurement) {
+        let in_window = (self.closes * measured.in_window.completed as f64) as u64;
+        if in_window > 0 {
+            let counts = &mut measured.connections;
+            (counts.opened_in_window, counts.closed_by_reply) = (Some(in_window), 6 * in_window);
+            counts.opened = u64::from(connections) + 6 * in_window;
+        }
     }
 
     /// When a reply begins.
