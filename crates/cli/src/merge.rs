@@ -81,6 +81,9 @@ fn exit(validity: &Validity, measured: &Measurement) -> Exit {
 impl Part {
     fn read(file: &Path) -> Result<Self, Failure> {
         let saved = saved(file)?;
+        if let Some(lost) = saved.lost(file) {
+            return Err(Failure::usage(format!("{lost}; make it again")));
+        }
         let brought = saved.brought(file)?;
         Ok(Self { file: file.to_owned(), saved, brought })
     }

@@ -62,6 +62,7 @@ fn of_loads(args: &ReportArgs) -> Result<Exit, Failure> {
         asked.draft()
     };
     let side = Side::read(&args.run, &draft)?;
+    side.lost.iter().for_each(|lost| say(format!("note: {lost}")));
     let mut judged = answer::judge(&side.record);
     if let Judged::Run(analysis) = &mut judged {
         analysis.of_loads = true;

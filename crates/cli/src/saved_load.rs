@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
+use ::report::Partial;
+use ::report::format::counted;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use engine::{Brought, MonotonicClock};
@@ -62,6 +64,8 @@ pub(crate) struct Saved {
     connections: ConnectionCounts,
     tls: Option<TlsUse>,
     intervals: Vec<Interval>,
+    /// Where nodes that made it were lost.
+    partial: Option<Partial>,
     /// What it takes to be put together with others; none in older files.
     part: Option<String>,
 }
@@ -100,6 +104,19 @@ impl From<Saved> for Measurement {
 }
 
 impl Saved {
+    /// Of a load that lost some of those who made it: who, and what the figures are of then.
+    pub(crate) fn lost(&self, path: &Path) -> Option<String> {
+        let Partial { whole_seconds, lost } = self.partial.as_ref()?;
+        let names: Vec<String> = lost.iter().map(|it| ::report::node_name(&it.host, &it.node)).collect();
+        Some(format!(
+            "{} is of a load that lost {} ({}), and its figures are of its first {} alone",
+            path.display(),
+            counted(lost.len() as u64, "node", "nodes"),
+            names.join(", "),
+            counted(*whole_seconds, "second", "seconds")
+        ))
+    }
+
     /// What it takes to be put together with others.
     ///
     /// # Errors

@@ -136,6 +136,16 @@ fn what_is_not_one_load_is_not_put_together() {
     let poisson: &[&str] = &["-R", "50", "--arrivals", "poisson", "-d", "200ms", "--warm-up", "0s"];
     let alike = saved(folder.path(), &url, &[poisson, poisson]);
     assert_refused(&merge(&alike, &[]), "drew the same arrivals (--seed 42)", "a seed of its own");
+    let lost = copied(&first, &at("lost.json"));
+    let mut part: Value = serde_json::from_slice(&std::fs::read(&lost).unwrap()).unwrap();
+    part["partial"] =
+        serde_json::json!({ "whole_seconds": 4, "lost": [{ "node": "ab12", "host": "b", "why": "silent" }] });
+    std::fs::write(&lost, part.to_string()).unwrap();
+    let is_part = "lost 1 node (b/ab12), and its figures are of its first 4 seconds alone";
+    assert_refused(&merge(&[first.clone(), lost.clone()], &[]), is_part, "make it again");
+    let [old, new] = [&first, &lost].map(|file| file.to_str().unwrap());
+    assert_refused(&bourdon(&["compare", old, new]), is_part, "make it again");
+    assert!(bourdon(&["report", new]).stderr.contains(is_part));
     let without = |name: &str, change: &dyn Fn(&mut Value)| {
         let mut value: Value = serde_json::from_slice(&std::fs::read(&first).unwrap()).unwrap();
         change(&mut value);

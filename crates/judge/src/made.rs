@@ -211,13 +211,16 @@ impl Made {
         })
     }
 
-    /// The launch of a block for the noise.
+    /// The launch of a block for the noise. Where blocks went round before their launches turned out to be alone, the turns go on from there:
+    /// what those launches left behind the later ones find, too.
     fn twin(&self, block: u32) -> Option<Place> {
-        self.twins[block as usize % 4].map(|cell| (cell, true))
+        let made = |cell: &usize| self.in_slices.keys().filter(|(_, place)| *place == (*cell, false)).count();
+        let before = self.twins[0].filter(|cell| self.alone.contains_key(cell)).map_or(0, |cell| made(&cell));
+        self.twins[(block as usize + before) % 4].map(|cell| (cell, true))
     }
 
     /// The launches of a block.
-    fn launches(&self, block: u32) -> impl Iterator<Item = Vec<Place>> + '_ {
+    pub(crate) fn launches(&self, block: u32) -> impl Iterator<Item = Vec<Place>> + '_ {
         let of_cells = self.launches.iter().map(|cells| once(cells).collect());
         of_cells.chain(self.twin(block).map(|twin| vec![twin]))
     }

@@ -148,8 +148,8 @@ impl<'a> Records<'a> {
 
     /// ln(launch ÷ second launch) of a block's twin in every block in which both have a value.
     pub(crate) fn twin_log_ratios(&self, metric: Metric) -> Vec<f64> {
-        let own = |block: &u32| Some((*block, self.launch(self.plan.twin_in(*block)?, *block)?.clone()));
-        log_ratios(&self.twin.keys().filter_map(own).collect(), &self.twin, metric)
+        let own = |(block, twin): (&u32, &Launch)| Some((*block, self.launch(twin.record.cell, *block)?.clone()));
+        log_ratios(&self.twin.iter().filter_map(own).collect(), &self.twin, metric)
     }
 
     /// How the launches of a cell are made; none where the plan does not rotate.
@@ -165,8 +165,7 @@ impl<'a> Records<'a> {
     /// Every launch of a cell, those of repeated blocks, of the twin, and those in whose place another counts among them, in
     /// block order.
     pub(crate) fn everywhere(&self, cell: usize) -> impl Iterator<Item = &Launch<'a>> {
-        let is_own = |block: u32| self.plan.twin_in(block) == Some(cell);
-        let twins = self.twin.iter().filter(|(block, _)| is_own(**block)).map(|(_, launch)| launch);
+        let twins = self.twin.values().filter(|launch| launch.record.cell == cell);
         let repeated = self.repeated.values().flat_map(|launches| launches.range((cell, false)..=(cell, true)));
         let replaced = self.replaced.iter().filter(|(of, _)| *of == cell).map(|(_, launch)| launch);
         let repeated = repeated.map(|(_, launch)| launch);
@@ -322,7 +321,9 @@ pub(crate) fn settled<'a>(plan: &Plan, groups: &[usize], made: &Made, judged: Ve
         if let Some(cause) = cause {
             launch.judgement.to_mut().void = Some(cause.into());
         }
-        let is_replaced = is_in_vain && cause.is_none();
+        // Made again alone, a block may launch another once more than it did in slices.
+        let is_of_another = place.1 && !made.launches(launch.record.block).flatten().any(|it| it == place);
+        let is_replaced = is_in_vain && cause.is_none() || is_of_another;
         let earlier = if is_replaced { Some(launch) } else { launches.insert(place, launch) };
         // What lost its guard says nothing of the server; and one that was not in slices was made again because somebody mended
         // what kept it from being one.

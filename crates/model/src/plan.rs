@@ -182,8 +182,8 @@ impl Draft {
         }
     }
 
-    /// The cell that a block launches once more: of two the one, twice the other, and the one again, so that neither is always the one of which
-    /// there were more launches before.
+    /// The cell that a block launches once more, where none was launched before the first: of two the one, twice the other, and the one again, so
+    /// that neither is always the one of which there were more launches before.
     pub fn twin_in(&self, block: u32) -> Option<usize> {
         let in_turn = self.twin_in_turn.filter(|_| self.twin.is_some() && matches!(block % 4, 2 | 3));
         in_turn.or(self.twin)

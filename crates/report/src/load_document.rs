@@ -7,7 +7,7 @@ use model::{
     ThreadUse, Tls, TlsUse, Trust, TrustKind, Validity, Verdict, WeightedRequest, WindowCount, WrongReply,
     may_be_a_credential,
 };
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 use crate::ordered_json::Json;
@@ -38,7 +38,7 @@ pub struct Origin<'a> {
 }
 
 /// A load that lost nodes while it was made: its figures are of the seconds in which all made their shares.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Partial {
     /// Whole seconds of the window.
     pub whole_seconds: u64,
@@ -47,7 +47,7 @@ pub struct Partial {
 }
 
 /// A node that was lost.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LostNode {
     /// Its name in the run.
     pub node: String,

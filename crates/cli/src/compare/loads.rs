@@ -27,6 +27,8 @@ pub(crate) struct Side {
     began: Vec<Timestamp>,
     /// Where each was read, in that order.
     files: Vec<PathBuf>,
+    /// Of those that lost some of those who made them, what that means.
+    pub(crate) lost: Vec<String>,
 }
 
 /// Whether a path leads to a saved load, or to a folder of some, rather than to a recorded run.
@@ -84,9 +86,10 @@ impl Side {
         let (asked, environment) = (first.load.clone(), environment(first));
         let began = all.iter().map(|(_, one)| one.started_at).collect();
         let files = all.iter().map(|(file, _)| file.clone()).collect();
+        let lost = all.iter().filter_map(|(file, one)| one.lost(file)).collect();
         let trials = all.into_iter().zip(1..).map(|((file, one), block)| trial(&file, one, block, &plan));
         let trials = trials.collect::<Result<_, _>>()?;
-        Ok(Side { asked, began, files, record: RunRecord { trials, environment, plan } })
+        Ok(Side { asked, began, files, lost, record: RunRecord { trials, environment, plan } })
     }
 
     /// Whether the loads were taken in turn: the first of both, the second of both, and so on.

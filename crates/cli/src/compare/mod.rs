@@ -1,6 +1,7 @@
 //! `bourdon compare`: is the new server slower than the old one?
 
 mod git;
+mod left_behind;
 pub(crate) mod loads;
 mod options;
 mod question;
@@ -133,6 +134,9 @@ fn of_loads(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure>
     let draft = |name: &str, targets, load| draft(args, name, "Which is faster?".to_owned(), targets, load);
     let (before, after) = (Side::read(old, &draft)?, Side::read(new, &draft)?);
     loads::refuse_copies([&before, &after])?;
+    if let Some(lost) = before.lost.iter().chain(&after.lost).next() {
+        return Err(Failure::usage(format!("{lost}; make it again")));
+    }
     let names = (old.display().to_string(), new.display().to_string());
     let in_turn = before.in_turn(&after);
     let loads = judge::compare_loads(of(&before.record), of(&after.record), names, terms(args), in_turn);
@@ -335,6 +339,7 @@ pub(crate) fn resume(args: &RunArgs, opened: Opened, asked: &ComparePlan) -> Res
 }
 
 fn conduct(shown: ShownArgs, begun: PreparedRun, stop: &AtomicBool, progress: RunProgress) -> Result<Exit, Failure> {
+    let recorded_before = begun.done.len();
     let ended = conduct::conduct(begun, false, stop, progress)?;
     let printed = answer::print(&ended.judged, &ended.timelines, shown);
     if !ended.interrupted {
@@ -344,6 +349,8 @@ fn conduct(shown: ShownArgs, begun: PreparedRun, stop: &AtomicBool, progress: Ru
         ::report::next_step(&ended.judged, &commands::resume(&ended.path, None)).into_iter().for_each(say);
     }
     ended.say_how_to_go_on();
+    let launches = ended.record.trials.get(recorded_before..).unwrap_or_default();
+    left_behind::say_what_is_left(&ended.record.plan, launches, &ended.path);
     printed.map_err(|failure| failure.of_interrupted(ended.interrupted))?;
     if ended.interrupted {
         return Ok(Exit::Interrupted);

@@ -116,3 +116,21 @@ fn a_git_that_is_killed_says_nothing_of_the_repository() {
     assert!(!said.stderr.contains("needs a git repository"), "{said:?}");
     said.says(&["git was ended by signal 15", "try again"]);
 }
+
+/// Only who reads it is made unlike by it, which nobody can see from outside: so it is a note.
+#[test]
+fn what_servers_write_in_their_folders_is_named_unless_the_first_launch_alone_does() {
+    let lab = repository_beside_others();
+    let keeps = "echo order >> orders.journal\ntest -e compiled || : > compiled\nexec \"$1\" specimen clean\n";
+    let lab = lab.file("app/serve.sh", keeps);
+    git(lab.path(), &["commit", "--quiet", "-am", "keeps a journal"]);
+    let outcome = lab.bourdon_in(&lab.path().join("app"), &compare(&["--rev", "main", "--rev", "slow"])).answers();
+    outcome.says(&[
+        "note: each launch finds what those before it left",
+        "in the folder of slow (",
+        " (orders.journal ",
+    ]);
+    assert!(!outcome.stderr.contains("the folder of main"), "{outcome:?}");
+    assert!(!outcome.stderr.contains("compiled"), "{outcome:?}");
+    assert_clean(&lab);
+}

@@ -266,24 +266,27 @@ fn a_twin_is_launched_in_each_block_beside_its_cell() {
 /// A comparison of two that serve 100 and 120 a second, in six blocks, each of which launches one of them once more.
 fn compared() -> (Plan, Vec<TrialRecord>) {
     let session = Session::new().cell("new", 100.0).cell("old", 120.0).planned(6, 6).noise(0.0).twin();
-    let both = ComparePlan { old: "old".to_owned(), new: "new".to_owned(), ..ComparePlan::default() };
+    let mut records = session.records();
+    [2, 3, 6].into_iter().for_each(|block| launch_old_once_more(&mut records, block));
+    (as_comparison(session.plan(), ["new", "old"]), records)
+}
+
+/// A plan of two targets as a comparison.
+fn as_comparison(plan: Plan, [new, old]: [&str; 2]) -> Plan {
+    let both = ComparePlan { old: old.to_owned(), new: new.to_owned(), ..ComparePlan::default() };
     let in_turn = |draft: &mut Draft| {
         draft.comparison = Some(both);
         draft.twin_in_turn = cell_for_twin_in_turn(draft, draft.twin);
     };
-    let plan = session.plan().with(in_turn).unwrap();
-    let mut records = session.records();
-    let of_old: Vec<TrialRecord> = records.iter().filter(|trial| trial.cell == 1).cloned().collect();
-    for trial in records.iter_mut().filter(|trial| trial.twin && matches!(trial.block, 2 | 3 | 6)) {
-        let spec = TrialSpec { cell: 1, ..trial.spec() };
-        *trial = TrialRecord {
-            id: spec.id(),
-            position: spec.position,
-            twin: true,
-            ..of_old[spec.block as usize - 1].clone()
-        };
-    }
-    (plan, records)
+    plan.with(in_turn).unwrap()
+}
+
+/// Makes a block's twin one of the second target.
+fn launch_old_once_more(records: &mut [TrialRecord], block: u32) {
+    let of_old = records.iter().find(|trial| trial.block == block && trial.cell == 1).unwrap().clone();
+    let twin = records.iter_mut().find(|trial| trial.block == block && trial.twin).unwrap();
+    let spec = TrialSpec { cell: 1, ..twin.spec() };
+    *twin = TrialRecord { id: spec.id(), position: spec.position, twin: true, ..of_old };
 }
 
 #[test]
