@@ -69,7 +69,7 @@ pub(crate) struct RunProgress {
     block_again: Option<String>,
     /// Trials of the block that take the place of one that was made in vain.
     block_anew: u64,
-    /// The names of all trials that ended.
+    /// The names of all trials that ended, of the second launch of a block without its cell.
     ended: BTreeSet<String>,
     /// Whether blocks mean something to whoever looks on.
     tells_blocks: bool,
@@ -159,7 +159,9 @@ impl RunProgress {
     }
 
     fn end_trial(&mut self, record: &TrialRecord) {
-        if !self.ended.insert(record.id.clone()) && record.slices.is_empty() {
+        // Made again alone, a block may launch another once more than it did in slices.
+        let name = if record.twin { format!("{}-twin", record.block) } else { record.id.clone() };
+        if !self.ended.insert(name) && record.slices.is_empty() {
             self.block_anew += 1;
         }
         let number = if record.is_up() { &mut self.block_trials } else { &mut self.block_not_up };

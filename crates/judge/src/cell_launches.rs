@@ -18,12 +18,13 @@ pub(crate) fn of(records: &Records, cell: usize) -> Vec<CellLaunch> {
     let mut shown = Vec::new();
     for launch in records.everywhere(cell) {
         let (block, twin) = (launch.record.block, launch.record.twin);
-        let is_valid = launch.judgement.is_valid();
-        if is_valid && !whole.insert((block, twin)) {
+        let (is_valid, is_aside) = (launch.judgement.is_valid(), records.repeated().contains_key(&block));
+        let is_in_vain = twin && !is_aside && !records.is_once_more(block, cell);
+        if is_valid && (is_in_vain || !whole.insert((block, twin))) {
             continue;
         }
         let used = match is_valid {
-            _ if records.repeated().contains_key(&block) => LaunchUse::SetAside,
+            _ if is_aside => LaunchUse::SetAside,
             true => LaunchUse::Counts,
             false => LaunchUse::Void,
         };

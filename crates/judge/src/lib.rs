@@ -60,6 +60,7 @@ pub mod thresholds;
 mod timeline;
 mod together;
 mod trial;
+mod turns;
 
 pub use analysis::analyse;
 pub use answer::{answer, planner};

@@ -8,6 +8,7 @@ use crate::limit::nothing_completed;
 use crate::rotation::{self, Fitted, Set, Slicing};
 use crate::slices::{over_blocks, too_few_alone};
 use crate::thresholds::UNGUARDED;
+use crate::turns::Turns;
 
 /// Blocks of short launches that are asked together, at most.
 const MOST_TOGETHER: usize = 30;
@@ -29,8 +30,8 @@ pub(crate) struct Made {
     has_one_block: bool,
     /// The cells of each launch of a block but the twin's.
     launches: Vec<Vec<usize>>,
-    /// The cells that the blocks launch once more, in turn.
-    twins: [Option<usize>; 4],
+    /// What the blocks launch once more.
+    turns: Turns,
     /// The cells by their conditions, each with its slices or why it has none by the plan.
     fits: Vec<Fitted>,
     /// The launches that go round by the plan.
@@ -52,7 +53,7 @@ pub(crate) struct Made {
 }
 
 /// A cell, and whether a launch is the twin's.
-type Place = (usize, bool);
+pub(crate) type Place = (usize, bool);
 
 /// That a launch cannot go round, as one shows.
 #[derive(Debug, Clone)]
@@ -82,7 +83,7 @@ impl Made {
             seed: plan.seed,
             has_one_block: most(plan) == 1,
             launches: plan.launches(),
-            twins: [0, 1, 2, 3].map(|block| plan.twin_in(block)),
+            turns: Turns::new(plan),
             sets: rotation::sets(&fits),
             fits,
             recorded: BTreeMap::new(),
@@ -112,6 +113,8 @@ impl Made {
             self.recorded.entry(trial.block).or_default().insert(place, !trial.slices.is_empty());
         }
         let before = self.alone.len();
+        let counts = trial.slices.is_empty() || !self.alone.contains_key(&trial.cell);
+        self.turns.take(trial.block, trial.cell, trial.twin, counts);
         self.leave_alone(launch);
         self.alone.len() > before
     }
@@ -176,6 +179,9 @@ impl Made {
     /// Leaves a cell and those that it was to go round with alone, for what was seen.
     fn fall_back(&mut self, cell: usize, decisive: usize) {
         let all: BTreeSet<usize> = self.set_of(cell).collect();
+        if all.iter().any(|cell| self.turns.concern(*cell) && !self.alone.contains_key(cell)) {
+            self.turns.begin_anew();
+        }
         all.into_iter().for_each(|cell| _ = self.alone.entry(cell).or_insert(decisive));
     }
 
@@ -211,16 +217,13 @@ impl Made {
         })
     }
 
-    /// The launch of a block for the noise. Where blocks went round before their launches turned out to be alone, the turns go on from there:
-    /// what those launches left behind the later ones find, too.
-    fn twin(&self, block: u32) -> Option<Place> {
-        let made = |cell: &usize| self.in_slices.keys().filter(|(_, place)| *place == (*cell, false)).count();
-        let before = self.twins[0].filter(|cell| self.alone.contains_key(cell)).map_or(0, |cell| made(&cell));
-        self.twins[(block as usize + before) % 4].map(|cell| (cell, true))
+    /// The launch of a block for the noise.
+    pub(crate) fn twin(&self, block: u32) -> Option<Place> {
+        self.turns.of(block).map(|cell| (cell, true))
     }
 
     /// The launches of a block.
-    pub(crate) fn launches(&self, block: u32) -> impl Iterator<Item = Vec<Place>> + '_ {
+    fn launches(&self, block: u32) -> impl Iterator<Item = Vec<Place>> + '_ {
         let of_cells = self.launches.iter().map(|cells| once(cells).collect());
         of_cells.chain(self.twin(block).map(|twin| vec![twin]))
     }

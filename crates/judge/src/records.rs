@@ -152,6 +152,11 @@ impl<'a> Records<'a> {
         log_ratios(&self.twin.iter().filter_map(own).collect(), &self.twin, metric)
     }
 
+    /// Whether a block launches that cell once more. In slices it may have been another than alone.
+    pub(crate) fn is_once_more(&self, block: u32, cell: usize) -> bool {
+        self.made.twin(block) == Some((cell, true))
+    }
+
     /// How the launches of a cell are made; none where the plan does not rotate.
     pub(crate) fn rotated(&self, cell: usize) -> Option<Rotated> {
         self.made.rotated(cell)
@@ -322,7 +327,7 @@ pub(crate) fn settled<'a>(plan: &Plan, groups: &[usize], made: &Made, judged: Ve
             launch.judgement.to_mut().void = Some(cause.into());
         }
         // Made again alone, a block may launch another once more than it did in slices.
-        let is_of_another = place.1 && !made.launches(launch.record.block).flatten().any(|it| it == place);
+        let is_of_another = place.1 && made.twin(launch.record.block) != Some(place);
         let is_replaced = is_in_vain && cause.is_none() || is_of_another;
         let earlier = if is_replaced { Some(launch) } else { launches.insert(place, launch) };
         // What lost its guard says nothing of the server; and one that was not in slices was made again because somebody mended

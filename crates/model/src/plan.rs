@@ -53,8 +53,8 @@ pub struct Draft {
     /// The cell that each block launches once more, so that its target is measured against itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin: Option<usize>,
-    /// The cell that half of the blocks launch once more instead: of two that are compared each is launched as often as the other. None where
-    /// it is always the same.
+    /// The cell that half of the blocks launch once more instead, so that neither of two that are compared has more launches behind it than the
+    /// other. None where it is always the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin_in_turn: Option<usize>,
     /// The factor whose levels are loaded one after the other in one launch, in the order of the cells; none where
@@ -180,13 +180,6 @@ impl Draft {
             Some(ladder) if asked(a) && asked(b) => self.but_for(ladder, a).eq(self.but_for(ladder, b)),
             _ => a == b,
         }
-    }
-
-    /// The cell that a block launches once more, where none was launched before the first: of two the one, twice the other, and the one again, so
-    /// that neither is always the one of which there were more launches before.
-    pub fn twin_in(&self, block: u32) -> Option<usize> {
-        let in_turn = self.twin_in_turn.filter(|_| self.twin.is_some() && matches!(block % 4, 2 | 3));
-        in_turn.or(self.twin)
     }
 
     /// The cells by the launch that they share, each launch's in the order of its rungs.

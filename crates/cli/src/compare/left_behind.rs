@@ -1,5 +1,7 @@
 //! What servers write in their folders, where each launch finds what those before it left.
 
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -29,24 +31,33 @@ pub(super) fn say_what_is_left(plan: &Plan, launches: &[TrialRecord], run: &Path
     let left: Vec<String> = [&asked.old, &asked.new].into_iter().filter_map(left).collect();
     if !left.is_empty() {
         say(format!(
-            "note: each launch finds what those before it left, and files were written in the folder of {}; if the server reads them, begin \
-             each launch from nothing: --run 'sh -c \"rm -f FILE; exec ./server\"'",
+            "note: while the servers ran, files were written in the folder of {}. A server that reads such files finds what the launches \
+             before it left: give each launch a place of its own then, as with --run 'sh -c \"exec ./server --data $(mktemp -d)\"'",
             left.join(" and of ")
         ));
     }
 }
 
-/// The files in a folder that were written since then, by their paths in it, with their sizes. Links are not followed.
+/// The files in a folder that were written since then, by their paths in it, with their sizes, but for what bourdon itself says. Links are not
+/// followed.
 fn written_since(folder: &Path, since: SystemTime, run: &Path) -> Vec<(PathBuf, u64)> {
     let (Ok(folder), Ok(run)) = (folder.canonicalize(), run.canonicalize()) else { return Vec::new() };
     let is_own = |entry: &DirEntry| entry.file_name() == ".git" || entry.path() == run;
     let all = WalkDir::new(&folder).same_file_system(true).into_iter().filter_entry(|entry| !is_own(entry));
+    let said = said();
+    let is_server_s = |about: &Metadata| about.is_file() && !said.contains(&(about.dev(), about.ino()));
     let written = |entry: DirEntry| {
-        let about = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        let about = entry.metadata().ok().filter(is_server_s)?;
         let path = entry.path().strip_prefix(&folder).ok()?.to_owned();
         (about.modified().ok()? >= since).then_some((path, about.len()))
     };
     all.take(MOST_LOOKED_AT).filter_map(Result::ok).filter_map(written).collect()
+}
+
+/// The files that stdout and stderr go to, by device and number.
+fn said() -> Vec<(u64, u64)> {
+    let about = [rustix::fs::fstat(rustix::stdio::stdout()), rustix::fs::fstat(rustix::stdio::stderr())];
+    about.into_iter().flatten().map(|about| (about.st_dev, about.st_ino)).collect()
 }
 
 /// Some of the files with their sizes, the largest first.

@@ -1,4 +1,5 @@
 mod rotating;
+mod turns;
 
 use model::{
     Accounting, Blocks, ComparePlan, EndedWhen, Environment, Extent, GuardEnd, Measurement, ProcessEnd, TargetEnd,
@@ -261,61 +262,6 @@ fn a_twin_is_launched_in_each_block_beside_its_cell() {
     records.retain(|trial| !(trial.twin && trial.block == 3));
     let Next::Run(rest) = after(&planner.plan, &records) else { panic!("the twin of block 3 is missing") };
     assert_eq!(rest.iter().map(TrialSpec::id).collect::<Vec<_>>(), ["b03-c01-twin"]);
-}
-
-/// A comparison of two that serve 100 and 120 a second, in six blocks, each of which launches one of them once more.
-fn compared() -> (Plan, Vec<TrialRecord>) {
-    let session = Session::new().cell("new", 100.0).cell("old", 120.0).planned(6, 6).noise(0.0).twin();
-    let mut records = session.records();
-    [2, 3, 6].into_iter().for_each(|block| launch_old_once_more(&mut records, block));
-    (as_comparison(session.plan(), ["new", "old"]), records)
-}
-
-/// A plan of two targets as a comparison.
-fn as_comparison(plan: Plan, [new, old]: [&str; 2]) -> Plan {
-    let both = ComparePlan { old: old.to_owned(), new: new.to_owned(), ..ComparePlan::default() };
-    let in_turn = |draft: &mut Draft| {
-        draft.comparison = Some(both);
-        draft.twin_in_turn = cell_for_twin_in_turn(draft, draft.twin);
-    };
-    plan.with(in_turn).unwrap()
-}
-
-/// Makes a block's twin one of the second target.
-fn launch_old_once_more(records: &mut [TrialRecord], block: u32) {
-    let of_old = records.iter().find(|trial| trial.block == block && trial.cell == 1).unwrap().clone();
-    let twin = records.iter_mut().find(|trial| trial.block == block && trial.twin).unwrap();
-    let spec = TrialSpec { cell: 1, ..twin.spec() };
-    *twin = TrialRecord { id: spec.id(), position: spec.position, twin: true, ..of_old };
-}
-
-#[test]
-fn of_two_that_are_compared_each_is_launched_as_often_as_the_other() {
-    let (plan, records) = compared();
-    let made = Made::new(&plan);
-    let all: Vec<TrialSpec> = (1..=6).flat_map(|block| made.block(block)).flat_map(|it| it.trials).collect();
-    let of = |cell: usize| all.iter().filter(|spec| spec.cell == cell).count();
-    assert_eq!([of(0), of(1)], [9, 9]);
-    let whole = |spec: &TrialSpec| records.iter().any(|trial| trial.id == spec.id());
-    assert!(all.iter().all(whole), "{all:?}");
-    assert_eq!(reason(after(&plan, &records)), "6 blocks, as planned");
-    let lacks = |id: &str| {
-        let records: Vec<TrialRecord> = records.iter().filter(|trial| trial.id != id).cloned().collect();
-        let Next::Run(rest) = after(&plan, &records) else { panic!("{id} is missing") };
-        rest.iter().map(TrialSpec::id).collect::<Vec<_>>()
-    };
-    assert_eq!(lacks("b04-c01-twin"), ["b04-c01-twin"]);
-    assert_eq!(lacks("b03-c02-twin"), ["b03-c02-twin"]);
-    // What differs between two launches of one is the noise, whichever of them it is.
-    let environment = Environment::default();
-    let analysis = analyse(&plan, &environment, &records);
-    let found = &analysis.session.itself[0];
-    assert_eq!((found.a.as_str(), found.b.as_str()), ("new, old", "new, old"));
-    assert!((found.ratio.estimate.unwrap() - 1.0).abs() < 1e-9, "{found:?}");
-    let twins = |cell: usize| -> Vec<u32> {
-        analysis.cells[cell].launches.iter().filter(|it| it.twin).map(|it| it.block).collect()
-    };
-    assert_eq!([twins(0), twins(1)], [[1, 4, 5], [2, 3, 6]]);
 }
 
 #[test]

@@ -9,11 +9,7 @@ fn rotating() -> (Plan, Vec<TrialRecord>) {
 }
 
 fn rotating_in(rounds: u32) -> (Plan, Vec<TrialRecord>) {
-    rotating_for(rounds, 2)
-}
-
-fn rotating_for(rounds: u32, blocks: u32) -> (Plan, Vec<TrialRecord>) {
-    let session = Session::new().cell("a", 1_000.0).cell("b", 1_000.0).noise(0.0).twin().blocks(blocks);
+    let session = Session::new().cell("a", 1_000.0).cell("b", 1_000.0).noise(0.0).twin().blocks(2);
     let mut draft = session.draft();
     draft.rotation = Some(Rotation { slice_ns: 250_000_000, lead_in_ns: 20_000_000, rounds: Some(rounds) });
     let mut records = session.records();
@@ -95,59 +91,6 @@ fn once_a_launch_cannot_go_round_every_block_of_its_conditions_is_launched_alone
     done.extend(alone(1).skip(1));
     assert_eq!(asked(&after(&plan, &done)), (2, ALL.to_vec(), false));
     assert_eq!(void(&done), [("b01-c02".to_owned(), "connections-end")], "the later record counts, and why is told");
-}
-
-/// What a server leaves behind (a journal, a cache) its next launch finds, and those in slices have been.
-#[test]
-fn alone_the_launches_for_the_noise_make_up_for_those_that_were_made_in_slices() {
-    let (plan, records) = rotating_for(12, 4);
-    let plan = as_comparison(plan, ["a", "b"]);
-    let more = |made: &Made, block: u32| match made.launches(block).flatten().find(|place| place.1) {
-        Some((0, _)) => 1,
-        Some((1, _)) => -1,
-        other => panic!("{other:?}"),
-    };
-    for in_vain in 1..=4 {
-        let mut made = Made::new(&plan);
-        let mut lead: i32 = (1..=in_vain).map(|block| more(&made, block)).sum();
-        let mut in_slices: Vec<TrialRecord> = (1..=in_vain).flat_map(|block| of_block(&records, block)).collect();
-        for trial in in_slices.iter_mut().filter(|trial| !trial.twin) {
-            let ends = trial.cell == 1 && trial.block == in_vain;
-            trial.measurement.as_mut().unwrap().connections.closed_idle = ends.into();
-            let judgement = check_trial(&plan.cells[trial.cell], plan.generator.limits, trial);
-            made.take(&Launch::new(trial, Cow::Owned(judgement)));
-        }
-        assert!(made.block(1).iter().all(|it| it.slicing.is_none()), "it falls back after {in_vain}");
-        let mut at_the_start = Vec::new();
-        for block in 1..=4 {
-            at_the_start.push(lead);
-            lead += more(&made, block);
-        }
-        assert_eq!(at_the_start.iter().sum::<i32>(), 0, "{at_the_start:?} after {in_vain} blocks in slices");
-    }
-}
-
-#[test]
-fn a_launch_in_slices_is_no_noise_of_a_block_that_launches_another_once_more_alone() {
-    let (plan, records) = rotating();
-    let plan = as_comparison(plan, ["a", "b"]);
-    let mut done = of_block(&records, 1);
-    let ends = |trial: &mut TrialRecord| trial.measurement.as_mut().unwrap().connections.closed_idle = 1;
-    done.iter_mut().filter(|trial| trial.cell == 1).for_each(ends);
-    // The launch of the first server for the noise is void: no valid one comes in its place.
-    done.iter_mut().filter(|trial| trial.twin).for_each(|trial| wrong_replies(trial, 500));
-    let of_the_other = vec![(0, false), (1, false), (1, true)];
-    assert_eq!(asked(&after(&plan, &done)), (1, of_the_other.clone(), false));
-    let mut alone: Vec<TrialRecord> =
-        of_block(&records, 1).into_iter().map(|it| TrialRecord { slices: Vec::new(), ..it }).collect();
-    launch_old_once_more(&mut alone, 1);
-    done.extend(alone);
-    assert_eq!(asked(&after(&plan, &done)), (2, of_the_other, false));
-    let analysis = crate::analyse(&plan, &Environment::default(), &done);
-    let noise = &analysis.session.itself[0];
-    assert!((noise.ratio.estimate.unwrap() - 1.0).abs() < 1e-9, "{noise:?}");
-    let void: Vec<&str> = analysis.void_trials.iter().map(|trial| trial.id.as_str()).collect();
-    assert_eq!(void, ["b01-c01-twin", "b01-c02"], "what went wrong in slices is told all the same");
 }
 
 /// As in a quick form: five slices of a launch are too few to show it, and ten of two are not.
