@@ -56,7 +56,7 @@ fn written_since(folder: &Path, since: SystemTime, run: &Path) -> Vec<(PathBuf, 
 
 /// The files that stdout and stderr go to, by device and number.
 fn said() -> Vec<(u64, u64)> {
-    let about = [rustix::fs::fstat(rustix::stdio::stdout()), rustix::fs::fstat(rustix::stdio::stderr())];
+    let about = [rustix::fs::fstat(std::io::stdout()), rustix::fs::fstat(std::io::stderr())];
     about.into_iter().flatten().map(|about| (about.st_dev, about.st_ino)).collect()
 }
 

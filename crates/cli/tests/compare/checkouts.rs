@@ -125,7 +125,8 @@ fn what_servers_write_in_their_folders_is_named_unless_the_first_launch_alone_do
     let lab = lab.file("app/serve.sh", keeps);
     git(lab.path(), &["commit", "--quiet", "-am", "keeps a journal"]);
     let outcome = lab.bourdon_in(&lab.path().join("app"), &compare(&["--rev", "main", "--rev", "slow"])).answers();
-    outcome.says(&["note: while the servers ran, files were written in the folder of slow (", " (orders.journal "]);
+    let outcome =
+        outcome.says(&["note: while the servers ran, files were written in the folder of slow (", " (orders.journal "]);
     assert!(!outcome.stderr.contains("the folder of main"), "{outcome:?}");
     assert!(!outcome.stderr.contains("compiled"), "{outcome:?}");
     assert_clean(&lab);

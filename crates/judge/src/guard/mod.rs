@@ -15,6 +15,7 @@ use model::{CellPlan, Interval as Step, Mark, Measurement, Metric, NS_PER_S, Obs
 
 pub(crate) use doubt::{Doubt, MARKS};
 pub(crate) use range::{Range, range};
+use spill::Apart;
 pub(crate) use spill::{put_off, share_of_waiting, share_of_waking, share_put_off};
 
 use crate::asked::{Asked, completions_per_s};
@@ -138,8 +139,7 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         Doubt::Spill | Doubt::SharedMemory => launch.rounds.is_some(),
         Doubt::Waking => {
             let is_closed = Asked::from(&records.plan.cells[cell]).is_closed();
-            let apart = if metric == Metric::CpuPerRequest { waking_apart(records, cell, launch) } else { 0.0 };
-            spill::is_woken_at_a_price(launch, metric, is_closed, apart)
+            spill::is_woken_at_a_price(launch, metric, is_closed, waking_apart(records, cell, launch))
         }
         Doubt::Pauses => {
             let together = records.together(cell);
@@ -180,20 +180,23 @@ fn put_off_apart(records: &Records, cell: usize, launch: &Launch) -> PutOff {
     if launch.rounds.is_some() { at_rest } else { at_rest.or(own.in_slices) }
 }
 
-/// By how much more of its CPU waking took a target, as a mean over its launches, than the one of the same conditions that it took least;
-/// nothing but where two are compared and went round. Launches that served nothing do not count.
-fn waking_apart(records: &Records, cell: usize, launch: &Launch) -> f64 {
+/// How much more waking took a target than the one of the same conditions that it took least; none but where two are compared and went round.
+/// Launches that served nothing do not count.
+fn waking_apart(records: &Records, cell: usize, launch: &Launch) -> Option<Apart> {
     if records.plan.comparison.is_none() || launch.rounds.is_none() {
-        return 0.0;
+        return None;
     }
-    let of = |cell: usize| {
-        let served = |of: &&Launch| of.rounds.is_some() && of.value(Metric::CpuPerRequest).is_some();
-        mean(&records.valid(cell).filter(served).map(share_of_waking).collect::<Vec<_>>())
-    };
     let conditions = records.plan.cells[cell].levels.conditions();
-    let cells = records.plan.cells.iter().enumerate().filter(|(_, other)| other.levels.conditions() == conditions);
-    let least = cells.filter_map(|(at, _)| of(at)).reduce(f64::min);
-    of(cell).zip(least).map_or(0.0, |(own, least)| own - least)
+    let apart = |share: fn(&Launch) -> f64| {
+        let of = |cell: usize| {
+            let served = |of: &&Launch| of.rounds.is_some() && of.value(Metric::CpuPerRequest).is_some();
+            mean(&records.valid(cell).filter(served).map(share).collect::<Vec<_>>())
+        };
+        let alike = |(at, other): (usize, &CellPlan)| (other.levels.conditions() == conditions).then_some(at);
+        let least = records.plan.cells.iter().enumerate().filter_map(alike).filter_map(of).reduce(f64::min);
+        Some(of(cell)? - least?)
+    };
+    Some(Apart { cpu: apart(share_of_waking)?, waiting: apart(share_of_waiting)? })
 }
 
 /// Marks of a latency that is the generator's doing.

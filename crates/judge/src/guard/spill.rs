@@ -8,7 +8,8 @@ use crate::marks;
 use crate::put_off::PutOff;
 use crate::slices;
 use crate::thresholds::{
-    NEVER_DONE, SPILL, TOUCHED_PART, WAITING_OPEN, WAITING_RATIO, WAITING_RATIO_OPEN, WAKING, WAKING_APART,
+    NEVER_DONE, SPILL, TOUCHED_PART, WAITING_OPEN, WAITING_RATIO, WAITING_RATIO_OPEN, WAKING, WAKING_ALIKE,
+    WAKING_APART,
 };
 
 /// What a figure of a launch of which less is better could be without what targets used of a CPU in slices of others, as a share of
@@ -81,37 +82,66 @@ pub(super) fn with_all_done((metric, value): (Metric, f64), is_closed: bool, put
 /// and its prelude: of a quantile all of these requests are taken in; and of a closed load, whose connections wait all the
 /// time, a mean and a rate have all that was waited.
 ///
-/// `apart` is how much more of its CPU waking took this target than another of the same turns.
-pub(super) fn waking(launch: &Launch, of: (Metric, f64), is_closed: bool, apart: f64) -> Range {
+/// `apart` is how much more waking took this target than another of the same turns, where two are compared.
+pub(super) fn waking(launch: &Launch, of: (Metric, f64), is_closed: bool, apart: Option<Apart>) -> Range {
     let waited = match of.0 {
         // What is waited for without a CPU costs none.
         Metric::CpuPerRequest | Metric::GcPause => 1.0,
         metric if metric.quantile().is_some() => launch.woken.as_ref().map_or(1.0, |woken| woken.ratio(metric)),
-        metric if suffers(metric) && (is_closed || metric == Metric::Mean) => 1.0 + share_of_waiting(launch),
+        metric if suffers(metric) && (is_closed || metric == Metric::Mean) => {
+            1.0 + waiting_in_doubt(launch, is_closed, apart)
+        }
         _ => 1.0,
     };
     let used = match of.0 {
         Metric::CpuPerRequest => Range { low: 1.0, high: 1.0 + waking_in_doubt(launch, apart) },
-        _ => with_this_in_its_slices(launch, of, is_closed, excess_s(launch)),
+        _ => {
+            let (all, excess_s) = (share_of_waking(launch), excess_s(launch));
+            let part = if all > 0.0 { waking_in_doubt(launch, apart) / all } else { 0.0 };
+            with_this_in_its_slices(launch, of, is_closed, |slice| part * excess_s(slice))
+        }
     };
     // What used a CPU may have kept nobody waiting, and what was waited for may have used none.
     used.times(Range { low: 1.0, high: waited.max(1.0) })
 }
 
 /// Whether waking a target took more than threads and caches take that wake, as far as the metric goes.
-pub(super) fn is_woken_at_a_price(launch: &Launch, metric: Metric, is_closed: bool, apart: f64) -> bool {
-    let (waiting, ratio) = if is_closed { (WAKING, WAITING_RATIO) } else { (WAITING_OPEN, WAITING_RATIO_OPEN) };
+pub(super) fn is_woken_at_a_price(launch: &Launch, metric: Metric, is_closed: bool, apart: Option<Apart>) -> bool {
+    let ratio = if is_closed { WAITING_RATIO } else { WAITING_RATIO_OPEN };
     let is_longer = || launch.woken.as_ref().is_some_and(|woken| woken.ratio(metric) > ratio);
-    let has_waited = || metric != Metric::CpuPerRequest && (share_of_waiting(launch) > waiting || is_longer());
-    let is_dearer = || metric == Metric::CpuPerRequest && waking_in_doubt(launch, apart) > WAKING_APART;
-    share_of_waking(launch) > WAKING || is_dearer() || has_waited()
+    let has_waited = || waiting_in_doubt(launch, is_closed, apart) > WAKING_APART || is_longer();
+    let is_much = metric == Metric::CpuPerRequest || share_of_waking(launch) > WAKING;
+    is_much && waking_in_doubt(launch, apart) > WAKING_APART || metric != Metric::CpuPerRequest && has_waited()
 }
 
-/// What of its CPU per request is in doubt because of what waking it took: all of that where it is much, else what it took more than
-/// another target of the same turns, for a ratio of the two has that much in it.
-fn waking_in_doubt(launch: &Launch, apart: f64) -> f64 {
+/// What of its CPU is in doubt because of what waking it took, as a share. Of two that are compared it is what it took more than the other, for a
+/// ratio of the two has that much in it, unless it is more than caches ever took; else all of it, where it is much.
+fn waking_in_doubt(launch: &Launch, apart: Option<Apart>) -> f64 {
     let share = share_of_waking(launch);
-    if share > WAKING { share } else { apart }
+    match apart {
+        Some(apart) if share <= WAKING_ALIKE => apart.cpu,
+        _ if share > WAKING => share,
+        _ => 0.0,
+    }
+}
+
+/// What its requests may have waited because of what waking it took, as a share, by the same rules; nothing where that is little.
+fn waiting_in_doubt(launch: &Launch, is_closed: bool, apart: Option<Apart>) -> f64 {
+    let share = share_of_waiting(launch);
+    match apart {
+        _ if share <= if is_closed { WAKING } else { WAITING_OPEN } => 0.0,
+        Some(apart) if share <= WAKING_ALIKE => apart.waiting,
+        _ => share,
+    }
+}
+
+/// How much more waking took a target, as a mean over its launches, than the one of the same turns that it took least.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Apart {
+    /// CPU, as a share of what its slices used.
+    pub(super) cpu: f64,
+    /// What requests waited, as a share of what all in its slices waited.
+    pub(super) waiting: f64,
 }
 
 /// How long requests that woke a target waited beyond what others did, as a share of what all in its slices waited.

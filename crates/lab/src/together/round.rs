@@ -214,11 +214,15 @@ impl Taken {
         self.turn.round > 0 && matches!(self.stage, Stage::Measured(_))
     }
 
-    /// The load that is to be made. What wakes a target lasts as long as a slice is under load before it is measured.
+    /// The load that is to be made. What wakes a target lasts twice as long as a slice is under load before it is measured: caches that others had
+    /// meanwhile take a Go server some 10 ms of CPU, which must not be half of what it then uses.
     fn load(&self) -> engine::SliceSpec {
         let Turn { lead_in_ns, window_ns, seed, .. } = self.turn;
-        let (lead_in_ns, window_ns) =
-            if self.counts() || self.turn.round == 0 { (lead_in_ns, window_ns) } else { (0, lead_in_ns) };
+        let (lead_in_ns, window_ns) = if self.counts() || self.turn.round == 0 {
+            (lead_in_ns, window_ns)
+        } else {
+            (0, lead_in_ns.saturating_mul(2))
+        };
         engine::SliceSpec { server: self.member, counts: self.counts(), lead_in_ns, window_ns, seed }
     }
 

@@ -234,20 +234,14 @@ fn who_does_much_when_it_is_woken_is_neither_cheaper_nor_faster_for_it() {
     assert_eq!(verdict(Metric::PeakMemory, 1.0, 1.0, 2.8, 2).1, None);
 }
 
+/// A plan of `a` and `b` as a comparison.
+fn as_comparison(plan: &Plan) -> Plan {
+    let both = ComparePlan { old: "a".to_owned(), new: "b".to_owned(), ..ComparePlan::default() };
+    plan.with(|draft| draft.comparison = Some(both)).unwrap()
+}
+
 #[test]
 fn of_two_that_are_compared_what_waking_takes_only_one_is_in_doubt() {
-    let plan = |draft: &mut model::Draft| {
-        draft.comparison = Some(ComparePlan {
-            old: "a".to_owned(),
-            new: "b".to_owned(),
-            primary: None,
-            gates: Vec::new(),
-            allow_undecided: false,
-            of_experiment: false,
-            rest_ns: 0,
-            revisions: Vec::new(),
-        });
-    };
     // What each of the launches of `a` and of `b` used in its preludes, as a share of its slices' CPU, beyond what those requests cost.
     let in_doubt = |shares: &dyn Fn(&TrialRecord) -> f64| {
         let (alone, records) = sliced(&session(), |trial| {
@@ -263,7 +257,7 @@ fn of_two_that_are_compared_what_waking_takes_only_one_is_in_doubt() {
             let range = figure(&records, (0, 1), Metric::CpuPerRequest, &[Doubt::Waking], 0.95).unwrap();
             range.high / range.low - 1.0
         };
-        [of(&alone), of(&alone.with(plan).unwrap())]
+        [of(&alone), of(&as_comparison(&alone))]
     };
     let is_about = |found: f64, wanted: f64| (found - wanted).abs() < 0.001;
     let [run, compared] = in_doubt(&|trial| if trial.cell == 0 { 0.025 } else { 0.005 });
@@ -274,7 +268,11 @@ fn of_two_that_are_compared_what_waking_takes_only_one_is_in_doubt() {
     let [_, compared] = in_doubt(&|trial| if trial.block % 2 == trial.cell as u32 { 0.02 } else { 0.01 });
     assert!(compared < 1e-9, "{compared}");
     let [run, compared] = in_doubt(&|_| 0.05);
-    assert!(is_about(run, 0.05) && is_about(compared, 0.05), "{run}, {compared}: all of much");
+    assert!(is_about(run, 0.05) && compared < 1e-9, "{run}, {compared}: all of much, but where both are alike");
+    let [_, compared] = in_doubt(&|trial| if trial.cell == 0 { 0.05 } else { 0.01 });
+    assert!(is_about(compared, 0.04), "{compared}");
+    let [run, compared] = in_doubt(&|_| 0.12);
+    assert!(is_about(run, 0.12) && is_about(compared, 0.12), "{run}, {compared}: more than caches take");
 }
 
 #[test]
@@ -306,6 +304,32 @@ fn nor_who_keeps_requests_waiting_when_it_is_woken() {
         slice.prelude.iter_mut().for_each(|prelude| prelude.cpu_s *= 0.88 * 1.9);
     });
     assert_eq!(cheaper, FASTER, "with the 8 % of CPU that waking it took, and whatever was waited for");
+}
+
+#[test]
+fn of_two_that_are_compared_nor_is_what_both_keep_waiting() {
+    // Those that wake it are a twelfth of all, and wait so many times as long in the launches of `a` and of `b`.
+    let in_doubt = |times: [f64; 2]| {
+        let (run, records) = sliced(&session(), |trial| {
+            let times = times[trial.cell];
+            for slice in &mut trial.slices {
+                let count = slice.prelude.as_ref().map_or(0, |prelude| prelude.replies as usize);
+                let usual_us = slice.p50_us.unwrap();
+                woke(slice, &vec![usual_us * times; count]);
+            }
+        });
+        [&run, &as_comparison(&run)].map(|plan| {
+            let records = Records::new(plan, &records);
+            let range = figure(&records, (0, 1), Metric::Throughput, &[Doubt::Waking], 0.95).unwrap();
+            range.high / range.low - 1.0
+        })
+    };
+    let [run, compared] = in_doubt([1.7, 1.7]);
+    assert!(run > 0.04 && compared < 1e-9, "{run}, {compared}");
+    let [_, compared] = in_doubt([1.9, 1.3]);
+    assert!((compared - 0.05).abs() < 0.01, "{compared}: the difference");
+    let [run, compared] = in_doubt([3.0, 3.0]);
+    assert!(run > 0.1 && (compared - run).abs() < 1e-3, "{run}, {compared}: all of much");
 }
 
 #[test]
