@@ -278,7 +278,7 @@ fn one_server_on_both_sides_is_not_called_worse_than_itself() {
     assert!(said(&analysis).contains("none of 6 figures is worse"), "{}", said(&analysis));
     analysis.rows[0].verdict = ComparisonVerdict::Slower;
     let text = said(&analysis);
-    assert!(text.contains("Both sides are the same server, and throughput -5.7 % "), "{text}");
+    assert!(text.contains("Both sides are the same server, and throughput -5.9 % "), "{text}");
     assert!(text.contains("1 of 6 figures came out as different") && !text.contains("Yes: "), "{text}");
 }
 
