@@ -190,9 +190,8 @@ pub const SLICE_COLLECTIONS: f64 = 10.0;
 /// CPUs that a target uses in slices of others from which it is said. A choice: as much as a comparison in slices resolves.
 pub const SPILL: f64 = 0.01;
 
-/// Share by which replies take longer in the first halves of a launch's slices than in the second from which the server is slow
-/// after it idled, under a closed load: about half of it is missing in the rate. Of 108 to 348 slices each, Go, Node and the clean
-/// specimen had 1 to 5 % less, and Netty 6 % more (± 7 %), on a busy machine; none of them should be refused.
+/// Share by which replies take longer in the first halves of a launch's slices than in the second from which the server is slow after it idled, under a closed load: about half
+/// of it is missing in the rate. Of 108 to 348 slices each, Go, Node and the clean specimen had 1 to 5 % less, and Netty 6 % more (± 7 %), on a busy machine.
 pub const SLOW_AFTER_IDLING: f64 = 0.1;
 
 /// The same under an open load, of which few requests wait long for the machine and weigh most: where others used 80 % of the CPUs,
@@ -207,27 +206,23 @@ pub const TOLD_APART: f64 = 0.002;
 /// 34 %, Netty 34 %; a Go server that renewed something of 60 ms had 139 to 183 %.
 pub const DEAR_AFTER_IDLING: f64 = 1.0;
 
-/// The same under an open load, of whose few requests the first ones wake threads: 20 of them had 9 % less (fasthttp) to 21 % more
-/// (axum, Tomcat), and Netty 99 to 110 % more.
+/// The same under an open load, of whose few requests the first ones wake threads: 20 of them had 9 % less (fasthttp) to 21 % more (axum, Tomcat), and Netty 99 to 110 % more.
 pub const DEAR_AFTER_IDLING_OPEN: f64 = 2.0;
 
-/// Share of the CPU of a launch's slices that waking its target took beyond what those requests cost in slices, above which its figures
-/// in slices are in doubt. A choice: a prelude has about 7 % of a slice's requests, which cost a third more where servers were
-/// dearest that have nothing to renew (Node and Netty, while others used all CPUs).
+/// Share of the CPU of a launch's slices that waking its target took beyond what those requests cost in slices, above which its figures in slices are in doubt. A choice: a
+/// prelude of 20 ms had about 7 % of a slice's requests, which cost a third more where servers were dearest that renew nothing (Node and Netty, while others used all CPUs).
 pub const WAKING: f64 = 0.03;
 
-/// Share of its CPU up to which waking is taken to be of the same kind for two that are compared, so that what it takes both does not tell them
-/// apart. A choice: on a machine whose memory others used, waking a Go server that only answers took 6 to 10 ms of CPU before each slice of
-/// 280 ms, 2 to 3 %, and another up to 6 %; on quieter days 1 to 3 ms.
+/// Share of its CPU up to which waking is taken to be of the same kind for two that are compared, so that what it takes both makes no difference between them. A choice: on a machine
+/// whose memory others used, waking a Go server that only answers took 6 to 10 ms of CPU before each slice of 280 ms, 2 to 3 %, and another up to 6 %; on quieter days 1 to 3 ms.
 pub const WAKING_ALIKE: f64 = 0.1;
 
-/// The same beyond what waking took the one of the same turns that took least, of CPU per request: what waking takes all of them does not
-/// tell two apart. A choice: a fifth of the margin. Of the clean specimen in 12 launches of 120 slices it was 0.006 to 0.03 %.
+/// The same beyond what waking took the one of the same turns that took least, of CPU per request: what all take does not tell two apart. A choice: a fifth of the margin.
+/// Of the clean specimen in 12 launches of 120 slices it was 0.006 to 0.03 %.
 pub const WAKING_APART: f64 = 0.002;
 
-/// The same of what its requests waited, under an open load, of which few at a time are under way. A choice: with nothing to renew it
-/// was from 6 % less to 5 % more (Go, fasthttp, Node, Netty and axum at 1,000 requests a second, 16 slices each; closed, where
-/// [`WAKING`] is the limit, from 0.3 % to 1.7 % more). A stall of 6 ms that all wait for in each prelude is as much.
+/// The same of what its requests waited, under an open load, of which few at a time are under way. A choice: with nothing to renew it was from 6 % less to 5 % more (Go,
+/// fasthttp, Node, Netty and axum at 1,000/s, 16 slices each; closed, where [`WAKING`] is the limit, 0.3 % to 1.7 % more). A stall of 6 ms of all in each prelude is as much.
 pub const WAITING_OPEN: f64 = 0.5;
 
 /// Factor by which a quantile of the latency is longer with the requests that woke a target from which it is in doubt, under a closed

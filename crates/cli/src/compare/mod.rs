@@ -133,10 +133,10 @@ fn of_loads(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure>
     }
     let draft = |name: &str, targets, load| draft(args, name, "Which is faster?".to_owned(), targets, load);
     let (before, after) = (Side::read(old, &draft)?, Side::read(new, &draft)?);
-    loads::refuse_copies([&before, &after])?;
     if let Some(lost) = before.lost.iter().chain(&after.lost).next() {
         return Err(Failure::usage(format!("{lost}; make it again")));
     }
+    loads::refuse_copies([&before, &after])?;
     let names = (old.display().to_string(), new.display().to_string());
     let in_turn = before.in_turn(&after);
     let loads = judge::compare_loads(of(&before.record), of(&after.record), names, terms(args), in_turn);
