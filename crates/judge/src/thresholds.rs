@@ -214,7 +214,7 @@ pub const DEAR_AFTER_IDLING_OPEN: f64 = 2.0;
 pub const WAKING: f64 = 0.03;
 
 /// Share of its CPU up to which waking is taken to be of the same kind for two that are compared, so that what it takes both makes no difference between them. A choice: on a machine
-/// whose memory others used, waking a Go server that only answers took 6 to 10 ms of CPU before each slice of 280 ms, 2 to 3 %, and another up to 6 %; on quieter days 1 to 3 ms.
+/// whose memory others used, waking a Go server that only answers took 6 to 10 ms of CPU before each slice of 280 ms, 2 to 3.6 %, and another up to 6 %; on quieter days 1 to 3 ms.
 pub const WAKING_ALIKE: f64 = 0.1;
 
 /// The same beyond what waking took the one of the same turns that took least, of CPU per request: what all take does not tell two apart. A choice: a fifth of the margin.

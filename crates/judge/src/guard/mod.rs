@@ -11,6 +11,8 @@ mod spill;
 mod tests;
 mod warming;
 
+use std::collections::BTreeSet;
+
 use model::{CellPlan, Interval as Step, Mark, Measurement, Metric, NS_PER_S, Observation, Scale, TICK_NS};
 
 pub(crate) use doubt::{Doubt, MARKS};
@@ -26,7 +28,7 @@ use crate::limit::most_without_the_generator;
 use crate::put_off::PutOff;
 use crate::records::Records;
 use crate::slices;
-use crate::statistics::{Interval, mean, t_interval_at};
+use crate::statistics::{Interval, t_interval_at};
 use crate::steps;
 use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED, TARGET_BUSY, TOLD_APART};
 
@@ -180,23 +182,23 @@ fn put_off_apart(records: &Records, cell: usize, launch: &Launch) -> PutOff {
     if launch.rounds.is_some() { at_rest } else { at_rest.or(own.in_slices) }
 }
 
-/// How much more waking took a target than the one of the same conditions that it took least; none but where two are compared and went round.
-/// Launches that served nothing do not count.
+/// What waking takes a target beside those under the same conditions, over the blocks in which all of them served something; none but where two
+/// are compared, went round, and are of one run.
 fn waking_apart(records: &Records, cell: usize, launch: &Launch) -> Option<Apart> {
-    if records.plan.comparison.is_none() || launch.rounds.is_none() {
+    if records.plan.comparison.is_none() || records.is_one_of_two || launch.rounds.is_none() {
         return None;
     }
     let conditions = records.plan.cells[cell].levels.conditions();
-    let apart = |share: fn(&Launch) -> f64| {
-        let of = |cell: usize| {
-            let served = |of: &&Launch| of.rounds.is_some() && of.value(Metric::CpuPerRequest).is_some();
-            mean(&records.valid(cell).filter(served).map(share).collect::<Vec<_>>())
-        };
-        let alike = |(at, other): (usize, &CellPlan)| (other.levels.conditions() == conditions).then_some(at);
-        let least = records.plan.cells.iter().enumerate().filter_map(alike).filter_map(of).reduce(f64::min);
-        Some(of(cell)? - least?)
+    let alike = |(at, other): (usize, &CellPlan)| (other.levels.conditions() == conditions).then_some(at);
+    let cells: Vec<usize> = records.plan.cells.iter().enumerate().filter_map(alike).collect();
+    let served = |of: &&Launch| of.rounds.is_some() && of.value(Metric::CpuPerRequest).is_some();
+    let blocks =
+        |cell: usize| -> BTreeSet<u32> { records.valid(cell).filter(served).map(|it| it.record.block).collect() };
+    let in_all = cells.iter().map(|cell| blocks(*cell)).reduce(|all, own| &all & &own)?;
+    let of = |cell: usize| -> Vec<&Launch> {
+        records.valid(cell).filter(served).filter(|it| in_all.contains(&it.record.block)).collect()
     };
-    Some(Apart { cpu: apart(share_of_waking)?, waiting: apart(share_of_waiting)? })
+    Apart::of(&of(cell), &cells.iter().map(|cell| of(*cell)).collect::<Vec<_>>())
 }
 
 /// Marks of a latency that is the generator's doing.

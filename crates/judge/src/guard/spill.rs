@@ -7,6 +7,7 @@ use crate::launch::Launch;
 use crate::marks;
 use crate::put_off::PutOff;
 use crate::slices;
+use crate::statistics::mean;
 use crate::thresholds::{
     NEVER_DONE, SPILL, TOUCHED_PART, WAITING_OPEN, WAITING_RATIO, WAITING_RATIO_OPEN, WAKING, WAKING_ALIKE,
     WAKING_APART,
@@ -115,44 +116,81 @@ pub(super) fn is_woken_at_a_price(launch: &Launch, metric: Metric, is_closed: bo
 }
 
 /// What of its CPU is in doubt because of what waking it took, as a share. Of two that are compared it is what it took more than the other, for a
-/// ratio of the two has that much in it, unless it is more than caches ever took; else all of it, where it is much.
+/// ratio of the two has that much in it, unless it took one of them more than caches ever did; else all of it, where it is much.
 fn waking_in_doubt(launch: &Launch, apart: Option<Apart>) -> f64 {
     let share = share_of_waking(launch);
-    match apart {
-        Some(apart) if share <= WAKING_ALIKE => apart.cpu,
-        _ if share > WAKING => share,
-        _ => 0.0,
-    }
+    let all = if share > WAKING { share } else { 0.0 };
+    apart.and_then(|apart| apart.cpu.in_doubt()).unwrap_or(all)
 }
 
 /// What its requests may have waited because of what waking it took, as a share, by the same rules; nothing where that is little.
 fn waiting_in_doubt(launch: &Launch, is_closed: bool, apart: Option<Apart>) -> f64 {
     let share = share_of_waiting(launch);
-    match apart {
-        _ if share <= if is_closed { WAKING } else { WAITING_OPEN } => 0.0,
-        Some(apart) if share <= WAKING_ALIKE => apart.waiting,
-        _ => share,
+    if share <= if is_closed { WAKING } else { WAITING_OPEN } {
+        return 0.0;
     }
+    apart.and_then(|apart| apart.waiting.in_doubt()).unwrap_or(share)
 }
 
-/// How much more waking took a target, as a mean over its launches, than the one of the same turns that it took least.
+/// What waking takes a target of two that are compared, beside the other.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Apart {
     /// CPU, as a share of what its slices used.
-    pub(super) cpu: f64,
+    cpu: Beside,
     /// What requests waited, as a share of what all in its slices waited.
-    pub(super) waiting: f64,
+    waiting: Beside,
+}
+
+/// Shares that targets of the same turns have, as means over their launches.
+#[derive(Debug, Clone, Copy)]
+struct Beside {
+    own: f64,
+    least: f64,
+    most: f64,
+}
+
+impl Apart {
+    /// Of the launches of a target and of all in the same turns, its own among them.
+    pub(super) fn of(own: &[&Launch], all: &[Vec<&Launch>]) -> Option<Self> {
+        let beside = |share: fn(&Launch) -> f64| {
+            // What scatters around nothing is nothing.
+            let of = |launches: &[&Launch]| {
+                mean(&launches.iter().map(|it| share(it)).collect::<Vec<_>>()).map(|mean| mean.max(0.0))
+            };
+            let shares: Vec<f64> = all.iter().map(|launches| of(launches)).collect::<Option<_>>()?;
+            let (least, most) = (shares.iter().copied().reduce(f64::min)?, shares.iter().copied().reduce(f64::max)?);
+            Some(Beside { own: of(own)?, least, most })
+        };
+        Some(Self { cpu: beside(waking_share)?, waiting: beside(waiting_share)? })
+    }
+}
+
+impl Beside {
+    /// By how much the target's own is above the least; none where caches never took one of them as much.
+    fn in_doubt(self) -> Option<f64> {
+        (self.most <= WAKING_ALIKE).then_some(self.own - self.least)
+    }
 }
 
 /// How long requests that woke a target waited beyond what others did, as a share of what all in its slices waited.
 pub(crate) fn share_of_waiting(launch: &Launch) -> f64 {
-    launch.woken.as_ref().map_or(0.0, |woken| woken.waited_share.max(0.0))
+    waiting_share(launch).max(0.0)
 }
 
 /// CPU seconds that waking a target took beyond what those requests cost in its slices, for each second that it used in these.
 pub(crate) fn share_of_waking(launch: &Launch) -> f64 {
+    waking_share(launch).max(0.0)
+}
+
+/// The same; below nothing where they waited less.
+fn waiting_share(launch: &Launch) -> f64 {
+    launch.woken.as_ref().map_or(0.0, |woken| woken.waited_share)
+}
+
+/// The same; below nothing where they cost less.
+fn waking_share(launch: &Launch) -> f64 {
     let own_s = sum(launch, |slice| slice.cpu_s);
-    if own_s > 0.0 { (sum(launch, excess_s(launch)) / own_s).max(0.0) } else { 0.0 }
+    if own_s > 0.0 { sum(launch, excess_s(launch)) / own_s } else { 0.0 }
 }
 
 /// The same of one slice, in seconds; below nothing where they cost less.

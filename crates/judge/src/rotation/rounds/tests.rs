@@ -271,6 +271,11 @@ fn of_two_that_are_compared_what_waking_takes_only_one_is_in_doubt() {
     assert!(is_about(run, 0.05) && compared < 1e-9, "{run}, {compared}: all of much, but where both are alike");
     let [_, compared] = in_doubt(&|trial| if trial.cell == 0 { 0.05 } else { 0.01 });
     assert!(is_about(compared, 0.04), "{compared}");
+    let [_, compared] = in_doubt(&|trial| if trial.cell == 0 { 0.09 } else { 0.11 });
+    assert!(
+        is_about(compared, 0.09),
+        "{compared}: if caches do not take that of the one, who knows what takes the other as much"
+    );
     let [run, compared] = in_doubt(&|_| 0.12);
     assert!(is_about(run, 0.12) && is_about(compared, 0.12), "{run}, {compared}: more than caches take");
 }
