@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
@@ -69,8 +69,10 @@ pub(crate) struct RunProgress {
     block_again: Option<String>,
     /// Trials of the block that take the place of one that was made in vain.
     block_anew: u64,
-    /// The names of all trials that ended, of the second launch of a block without its cell.
-    ended: BTreeSet<String>,
+    /// The names of all trials that ended, of the second launch of a block without its cell, and whether the last one went round.
+    ended: BTreeMap<String, bool>,
+    /// Whether it is told already that trials are made again, alone.
+    tells_anew: bool,
     /// Whether blocks mean something to whoever looks on.
     tells_blocks: bool,
     /// How many cycles there will be, where each block is one.
@@ -92,7 +94,8 @@ impl RunProgress {
             block_not_up: 0,
             block_again: None,
             block_anew: 0,
-            ended: BTreeSet::new(),
+            ended: BTreeMap::new(),
+            tells_anew: false,
             tells_blocks: true,
             cycles: 0,
         }
@@ -161,8 +164,12 @@ impl RunProgress {
     fn end_trial(&mut self, record: &TrialRecord) {
         // Made again alone, a block may launch another once more than it did in slices.
         let name = if record.twin { format!("{}-twin", record.block) } else { record.id.clone() };
-        if !self.ended.insert(name) && record.slices.is_empty() {
+        let went_round = !record.slices.is_empty();
+        if self.ended.insert(name, went_round) == Some(true) && !went_round {
             self.block_anew += 1;
+            if !std::mem::replace(&mut self.tells_anew, true) {
+                self.say("these servers cannot rotate: blocks are made again, each launch alone (the report says why)");
+            }
         }
         let number = if record.is_up() { &mut self.block_trials } else { &mut self.block_not_up };
         *number += 1;

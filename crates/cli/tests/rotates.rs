@@ -124,7 +124,7 @@ fn conditions_under_which_a_server_ends_idle_connections_are_launched_alone_and_
         let run = lab.run(&[]).answers();
         let record = lab.record();
         unless_too_busy(&record)?;
-        run.says(&["launched again, alone"]);
+        run.says(&["these servers cannot rotate: blocks are made again", "launched again, alone"]);
         let page = record.text("report.md");
         // Both do, so that neither is named, unless a busy machine let one of them be seen first.
         (!page.contains("Each launch was alone, because of ")).then_some(())?;
