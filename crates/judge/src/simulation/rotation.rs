@@ -200,9 +200,9 @@ impl Live<'_> {
         for turn in turns {
             let (lead_in_s, window_s) = (turn.lead_in_ns as f64 / 1e9, turn.window_ns as f64 / 1e9);
             let serving = &mut serving[turn.launch];
-            // What wakes it counts nowhere, but takes time.
+            // What wakes it counts nowhere, but takes time: twice that of a lead-in.
             if lead_in_s > 0.0 {
-                self.load(serving, lead_in_s);
+                self.load(serving, 2.0 * lead_in_s);
                 self.now_s += EDGE_S;
             }
             let before = if lead_in_s > 0.0 { self.load(serving, lead_in_s) } else { Done::default() };
