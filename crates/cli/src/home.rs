@@ -18,25 +18,22 @@ pub(crate) fn file(beside: &Path, name: &str) -> Option<PathBuf> {
 
 /// Where built targets are kept.
 pub(crate) fn build_cache() -> Result<PathBuf, Failure> {
-    let cache = std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
-    let home =
-        || std::env::var_os("HOME").filter(|path| !path.is_empty()).map(|home| PathBuf::from(home).join(".cache"));
-    cache
-        .or_else(home)
-        .map(|cache| cache.join("bourdon").join("targets"))
-        .ok_or_else(|| Failure::usage("built targets have nowhere to go: set XDG_CACHE_HOME or HOME"))
+    let cache = user_folder("XDG_CACHE_HOME", ".cache", "built targets have")?;
+    Ok(cache.join("targets"))
 }
 
 /// Where what bourdon learned of this machine is kept.
 pub(crate) fn state() -> Result<PathBuf, Failure> {
-    let state = std::env::var_os("XDG_STATE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
-    let home = || {
-        std::env::var_os("HOME").filter(|path| !path.is_empty()).map(|home| PathBuf::from(home).join(".local/state"))
-    };
-    state
-        .or_else(home)
-        .map(|state| state.join("bourdon"))
-        .ok_or_else(|| Failure::usage("a calibration has nowhere to go: set XDG_STATE_HOME or HOME"))
+    user_folder("XDG_STATE_HOME", ".local/state", "a calibration has")
+}
+
+/// bourdon's own folder in one of the user's: in that of a variable, or else in a folder of the home.
+fn user_folder(variable: &str, in_home: &str, whose: &str) -> Result<PathBuf, Failure> {
+    let set = |name: &str| std::env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let folder = set(variable).or_else(|| set("HOME").map(|home| home.join(in_home)));
+    folder
+        .map(|folder| folder.join("bourdon"))
+        .ok_or_else(|| Failure::usage(format!("{whose} nowhere to go: set {variable} or HOME")))
 }
 
 /// The running executable, which launches specimens and reapers.

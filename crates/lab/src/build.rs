@@ -347,7 +347,7 @@ fn first_line(question: Question<'_>, prepare: impl FnOnce(&mut Command)) -> Res
 }
 
 /// Where a command is; one with a slash in it is where it says.
-pub(crate) fn on_path(command: &str) -> Option<PathBuf> {
+pub fn on_path(command: &str) -> Option<PathBuf> {
     if command.contains('/') {
         return Some(PathBuf::from(command));
     }

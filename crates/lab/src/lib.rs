@@ -44,7 +44,7 @@ mod together;
 mod trial;
 mod watch;
 
-pub use build::{BuildError, Builder, Built};
+pub use build::{BuildError, Builder, Built, on_path};
 pub use contract::{Check, ContractBreach, Launch, check_contract};
 pub use document::{read_json, read_toml, write_toml};
 pub use durable::{

@@ -68,6 +68,23 @@ impl Prepared {
         self.named.insert(target.name.clone(), all);
         None
     }
+
+    /// Why two revisions may not be launched: the build of `built` has written a program that the other one's command names, too. What it starts
+    /// was installed beside it as likely as not, also where its own bytes are the same.
+    fn installed_over(&self, plan: &Draft, built: &str) -> Option<String> {
+        let [first, second] = &plan.comparison.as_ref()?.revisions[..] else { return None };
+        let is_of_both = |path: &Path| {
+            let of_it = self.named.get(built).into_iter().flatten();
+            of_it.into_iter().any(|(_, launched)| launched.program.path == path)
+        };
+        let others = self.named.iter().filter(|(target, _)| *target != built).flat_map(|(_, all)| all);
+        let over = others.map(|(_, launched)| launched).find(|it| is_of_both(&it.program.path) && it.is_rewritten());
+        let path = over.filter(|_| first.content != second.content)?.program.path.display();
+        Some(format!(
+            "{path} was written by the builds of both revisions: what the last one installed would be launched for both. Each must be built into a \
+             folder of its own"
+        ))
+    }
 }
 
 /// What a program is recorded under that a command names.
@@ -107,9 +124,10 @@ pub fn prepare(
             Ok(built) => {
                 prepared.toolchains.extend(built.toolchain.map(|version| (named_target, version)));
                 if let Some(program) = built.program {
-                    prepared.programs.insert((name, runtime), program.into());
+                    prepared.programs.insert((name.clone(), runtime), program.into());
                 }
-                if let Some(why) = prepared.name(&target, recorded, stop) {
+                let why = prepared.name(&target, recorded, stop);
+                if let Some(why) = why.or_else(|| prepared.installed_over(plan, &name)) {
                     prepared.prevented = Some(why);
                     return prepared;
                 }

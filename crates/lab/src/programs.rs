@@ -69,6 +69,11 @@ impl From<Program> for Launched {
 }
 
 impl Launched {
+    /// Whether its file was written since, perhaps with what was in it before.
+    pub(crate) fn is_rewritten(&self) -> bool {
+        self.stamp.is_some() && FileStamp::of(&self.program.path) != self.stamp
+    }
+
     /// Whether it is another by now. It is read again only where it looks as if it were.
     pub(crate) fn is_another(&self, stop: &AtomicBool) -> bool {
         let Program { path, digest } = &self.program;

@@ -132,6 +132,7 @@ impl Guarded {
         });
         prepare(&mut command);
         command.get_current_dir().map_or(Ok(()), enterable).map_err(Ended::NotStarted)?;
+        say_where(&mut command);
         command.stdin(OwnedFd::from(stdin)).stdout(stdout).stderr(stderr).env(MARK, &launch);
         let detaching = start(command).map_err(Ended::Unguarded)?;
         Ok(Self {
@@ -288,6 +289,15 @@ fn enterable(folder: &Path) -> Result<(), String> {
     entered.map_err(|error| format!("it cannot be run in {} (cwd): {error}", folder.display()))
 }
 
+/// Gives a command that is run in a folder that folder as `PWD`: the caller's shell has its own there, and programs believe it.
+fn say_where(command: &mut Command) {
+    let is_set = command.get_envs().any(|(name, _)| name == "PWD");
+    let folder = command.get_current_dir().and_then(|folder| std::path::absolute(folder).ok());
+    if let Some(folder) = folder.filter(|_| !is_set) {
+        command.env("PWD", folder);
+    }
+}
+
 /// A socket to the steps, which is read without waiting, and theirs.
 fn pair() -> std::io::Result<(UnixStream, UnixStream)> {
     let (steps, theirs) = UnixStream::pair()?;
@@ -298,5 +308,29 @@ fn pair() -> std::io::Result<(UnixStream, UnixStream)> {
 impl Drop for Guarded {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use super::*;
+
+    #[test]
+    fn a_command_finds_its_own_folder_in_pwd_unless_it_was_given_another() {
+        let pwd = |command: &Command| {
+            let found = command.get_envs().find(|(name, _)| *name == "PWD");
+            found.and_then(|(_, value)| value).map(OsStr::to_owned)
+        };
+        let mut command = Command::new("true");
+        say_where(&mut command);
+        assert_eq!(pwd(&command), None, "it runs where its caller does");
+        command.current_dir("/usr/./lib");
+        say_where(&mut command);
+        assert_eq!(pwd(&command).as_deref(), Some(OsStr::new("/usr/lib")));
+        command.env("PWD", "/elsewhere");
+        say_where(&mut command);
+        assert_eq!(pwd(&command).as_deref(), Some(OsStr::new("/elsewhere")));
     }
 }

@@ -26,10 +26,13 @@ pub(crate) fn seen(result: &GateResult, analysis: &CompareAnalysis) -> (String, 
     let seen = change_of(&result.ratio, result.difference.as_ref(), result.in_doubt.as_ref());
     let seen =
         seen.map_or_else(|| not_measured(result, analysis), |(change, interval)| with_interval(&change, &interval));
+    let is_narrower_in_table = result.in_doubt.is_some() && row.is_some_and(|row| row.withheld.is_none());
     let why = result.withheld.map_or(String::new(), |why| {
         let of = &result.withheld_of;
         let cure = cure_of(why, of, analysis).map_or(String::new(), |cure| format!(". What would settle it: {cure}"));
-        format!("; inconclusive, because {}{cure}", because(why, of))
+        // The table shows a verdict that holds with the doubt by the interval without it.
+        let allowed = if is_narrower_in_table { ", what is in doubt allowed for" } else { "" };
+        format!("{allowed}; inconclusive, because {}{cure}", because(why, of))
     });
     let blocks = Blocks::of_comparison(analysis);
     let is_open = result.verdict == GateVerdict::Undecided && result.withheld.is_none();

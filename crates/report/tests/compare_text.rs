@@ -1,5 +1,7 @@
 //! Golden files of `bourdon compare`.
 
+#[path = "compare_text/closed.rs"]
+mod closed;
 #[path = "compare_text/open.rs"]
 mod open;
 #[path = "compare_text/said.rs"]
@@ -245,25 +247,6 @@ fn what_is_worse_does_not_hide_that_the_primary_figure_is_better() {
     memory.verdict = ComparisonVerdict::Inconclusive;
     let open = "Better, as far as this shows: CPU per request -28.0 % (-29.0 to -27.0), better; ";
     assert!(said(&analysis).contains(open), "{}", said(&analysis));
-}
-
-#[test]
-fn who_is_quicker_only_beside_slow_replies_in_a_closed_load_is_told_so() {
-    let mut analysis = revisions();
-    for row in &mut analysis.rows {
-        let (verdict, of) = match row.metric {
-            Metric::P50 => (ComparisonVerdict::Faster, 0.2),
-            Metric::P99 => (ComparisonVerdict::Slower, 20.0),
-            _ => (ComparisonVerdict::Same, 1.0),
-        };
-        (row.verdict, row.withheld, row.seen, row.ratio) = (verdict, None, None, ratio(of));
-    }
-    let note = "leaves the server to the others: that latency p50 -80.0 % (-81.0 to -79.0) may be no more than that.";
-    assert!(said(&analysis).contains(note), "{}", said(&analysis));
-    for of in &mut analysis.cells {
-        of.cell.load.as_mut().unwrap().rate_per_s = Some(100.0);
-    }
-    assert!(!said(&analysis).contains("leaves the server to the others"), "{}", said(&analysis));
 }
 
 #[test]

@@ -23,8 +23,8 @@ Examples:
 
 The old one comes first. In each block both are launched together, and the load
 rotates between them in slices; where it cannot, they are launched in turn. So a
-slow minute of the machine is shared by both; ratios are new ÷ old with 95 %
-intervals. A revision is checked out beside your working directory, which is
+slow minute of the machine is shared by both; ratios are new ÷ old with intervals
+that hold the truth in 95 % of comparisons. A revision is checked out beside your working directory, which is
 left as it is; `.` is the working directory itself, with whatever git does not
 track in it. What a server keeps in its folder, its next launch finds.
 
@@ -114,7 +114,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "TIME", value_parser = rest)]
     pub(crate) rest: Option<u64>,
 
-    /// Ratios within this margin of 1 are the same [default: 1%; 5% where launches are alone, or were recorded]
+    /// Ratios within this margin of 1 are the same [default: 1%; 5% with --no-rotation, and of what was recorded]
     #[arg(long, value_name = "SHARE", value_parser = margin)]
     pub(crate) margin: Option<f64>,
 

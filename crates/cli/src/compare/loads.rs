@@ -15,6 +15,9 @@ use crate::exit::Failure;
 use crate::experiment::Server;
 use crate::saved_load::{Saved, foreign, load_of, saved};
 
+/// Which part of the time from load to load may be another one before one of two that are taken in turn than before the other: a tenth. A choice.
+const MOST_UNLIKE: u128 = 10;
+
 /// What a load's server is called where a target needs a name.
 const SERVER: &str = "server";
 
@@ -92,12 +95,44 @@ impl Side {
         Ok(Side { asked, began, files, lost, record: RunRecord { trials, environment, plan } })
     }
 
-    /// Whether the loads were taken in turn: the first of both, the second of both, and so on.
+    /// Whether the loads were taken in turn: the first of both, the second of both, and so on, none of the two always after the longer pause.
     pub(super) fn in_turn(&self, other: &Side) -> bool {
-        let pairs: Vec<[&Timestamp; 2]> = self.began.iter().zip(&other.began).map(|(a, b)| [a, b]).collect();
-        let apart = |pair: &[[&Timestamp; 2]]| pair[0].iter().max() < pair[1].iter().min();
-        self.began.len() == other.began.len() && pairs.len() > 1 && pairs.windows(2).all(apart)
+        takes_turns(&self.began, &other.began) && !self.is_favoured_by_pauses(other)
     }
+
+    /// Whether they were taken in turn, but one always after a longer pause than the other: what the pause gives, or what is done in it, is in every
+    /// ratio.
+    pub(super) fn is_favoured_by_pauses(&self, other: &Side) -> bool {
+        takes_turns(&self.began, &other.began) && has_unlike_pauses(&self.began, &other.began)
+    }
+}
+
+/// Whether of two series of times the first of both, the second of both, and so on, lie apart.
+fn takes_turns(one: &[Timestamp], other: &[Timestamp]) -> bool {
+    let pairs: Vec<[&Timestamp; 2]> = one.iter().zip(other).map(|(a, b)| [a, b]).collect();
+    let apart = |pair: &[[&Timestamp; 2]]| pair[0].iter().max() < pair[1].iter().min();
+    one.len() == other.len() && pairs.len() > 1 && pairs.windows(2).all(apart)
+}
+
+/// Whether of two series that take turns one is the first of every pair, and the time to the next load is another one after the first than
+/// after the second, by more than a tenth.
+fn has_unlike_pauses(one: &[Timestamp], other: &[Timestamp]) -> bool {
+    let is_before = |(a, b): (&Timestamp, &Timestamp)| a < b;
+    let (first, second) = match () {
+        () if one.iter().zip(other).all(is_before) => (one, other),
+        () if other.iter().zip(one).all(is_before) => (other, one),
+        () => return false,
+    };
+    let ms = |from: &Timestamp, to: &Timestamp| to.duration_since(*from).as_millis();
+    let within = median(first.iter().zip(second).map(|(a, b)| ms(a, b)).collect());
+    let between = median(second.iter().zip(&first[1..]).map(|(b, a)| ms(b, a)).collect());
+    within.abs_diff(between) * MOST_UNLIKE > within.max(between).unsigned_abs()
+}
+
+/// The middle value, of two in the middle the larger one; 0 of none.
+fn median(mut values: Vec<i128>) -> i128 {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
 /// Refuses a load that is there twice, as a copy or a link: it was measured once. Of no two loads did each thread use the same CPU
@@ -252,5 +287,22 @@ mod tests {
         let asked = load_of(&saved.load).unwrap();
         assert_eq!(Load { mix: spec.mix.clone(), ..asked }, spec.load);
         assert_eq!(Measurement::from(saved), measured);
+    }
+
+    fn at(seconds: &[i64]) -> Vec<Timestamp> {
+        seconds.iter().map(|second| Timestamp::from_second(1_800_000_000 + second).unwrap()).collect()
+    }
+
+    #[test]
+    fn who_is_always_asked_after_the_pause_is_not_asked_in_turn() {
+        let (even, paused) = ([at(&[0, 24, 48]), at(&[12, 36, 60])], [at(&[0, 84, 168]), at(&[12, 96, 180])]);
+        let swapped = [at(&[0, 96, 168]), at(&[12, 84, 180])];
+        for [one, other] in [&even, &paused, &swapped] {
+            assert!(takes_turns(one, other) && takes_turns(other, one));
+        }
+        assert!(!has_unlike_pauses(&even[0], &even[1]), "no pause");
+        assert!(has_unlike_pauses(&paused[0], &paused[1]) && has_unlike_pauses(&paused[1], &paused[0]));
+        assert!(!has_unlike_pauses(&swapped[0], &swapped[1]), "each is the first once or more");
+        assert!(!takes_turns(&at(&[0, 12, 24]), &at(&[36, 48, 60])));
     }
 }

@@ -1,6 +1,7 @@
 //! `bourdon compare`: is the new server slower than the old one?
 
 mod git;
+mod imports;
 mod left_behind;
 pub(crate) mod loads;
 mod options;
@@ -139,6 +140,12 @@ fn of_loads(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure>
     loads::refuse_copies([&before, &after])?;
     let names = (old.display().to_string(), new.display().to_string());
     let in_turn = before.in_turn(&after);
+    if before.is_favoured_by_pauses(&after) {
+        say(
+            "note: one of the two was always asked after a longer pause than the other, and what a pause gives a machine is in every ratio: they do not \
+             count as taken in turn; begin every second pair with the other one",
+        );
+    }
     let loads = judge::compare_loads(of(&before.record), of(&after.record), names, terms(args), in_turn);
     let mut analysis = loads.map_err(Failure::usage)?;
     // What the plan of a side tells, too, is there already.
@@ -211,6 +218,9 @@ fn of_arguments(args: &CompareArgs) -> Result<Exit, Failure> {
     let revisions = if args.rev.is_empty() { None } else { Some(Revisions::check_out(&args.rev, &stop)?) };
     if let Some(revisions) = &revisions {
         revisions.refuse_what_is_of_neither(args)?;
+        revisions.first_checkout().map_or(Ok(()), |checkout| {
+            imports::refuse_what_is_one(&args.run, revisions.repository(), checkout, &stop)
+        })?;
     }
     let arms = Arms::new(args, revisions.as_ref().map_or(&[], |revisions| &revisions.all), &here)?;
     let mut plan = arms.draft(args, asked_of_both)?;

@@ -105,6 +105,17 @@ impl Revisions {
         Ok((Some(revisions), plan))
     }
 
+    /// The repository that the working directory lies in.
+    pub(super) fn repository(&self) -> &Path {
+        &self.repository
+    }
+
+    /// Where the files are of the first that is not the working tree.
+    pub(super) fn first_checkout(&self) -> Option<&Path> {
+        let is_checked_out = |revision: &&Revision| matches!(revision.content, RevisionContent::Commit(_));
+        self.all.iter().find(is_checked_out).map(|revision| &*revision.folder)
+    }
+
     /// Refuses commands that name what they launch by where it lies: it is the same for every revision.
     pub(super) fn refuse_what_is_of_neither(&self, args: &CompareArgs) -> Result<(), Failure> {
         let is_of_repository = |word: &str| {
@@ -221,7 +232,7 @@ impl Drop for Revisions {
 }
 
 /// The words of a command, and of a command within it (`sh -c '...'`).
-fn words(command: &str) -> Vec<String> {
+pub(super) fn words(command: &str) -> Vec<String> {
     let words = shlex::split(command).unwrap_or_else(|| vec![command.to_owned()]);
     words.iter().flat_map(|word| word.split_whitespace()).map(str::to_owned).collect()
 }
@@ -291,7 +302,7 @@ fn warn_of_untracked(named: &[String], here: &Git<'_>) {
         let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
         say(format!(
             "note: the checkout of {commit} has nothing that git does not track ({}{more} in the working tree); where the server keeps \
-             data or settings there, the two do different work",
+             data or settings there, or the build what it made before, the two do different work",
             shown.join(", ")
         ));
     }

@@ -1,5 +1,8 @@
 //! Programs that are of no revision: one for both, or none.
 
+use std::process::Command;
+
+use crate::run_support::is_here;
 use crate::{assert_clean, git, repository_beside_others};
 
 #[test]
@@ -68,10 +71,77 @@ fn of_builds_that_install_in_one_place_the_last_one_is_not_measured_twice() {
     };
     let app = lab.path().join("app");
     lab.bourdon_in(&app, &arguments(["main", "slow"])).exits(2).says(&[
-        "shop-in-one-place is another program than the run began with",
-        "each must be built into a folder of its own",
+        "shop-in-one-place was written by the builds of both revisions",
+        "Each must be built into a folder of its own",
     ]);
     lab.bourdon_in(&app, &arguments(["main", "main"])).answers();
+    assert_clean(&lab);
+}
+
+#[test]
+fn what_the_builds_of_both_have_written_is_of_neither_also_where_its_bytes_are_the_same() {
+    let lab = repository_beside_others();
+    let installed = tempfile::tempdir().unwrap();
+    let place = installed.path().to_str().unwrap().to_owned();
+    let path = std::env::var("PATH").unwrap();
+    let lab = lab.env("PATH", format!("{place}:{path}")).env("PLACE", place);
+    // As `pip install` does it: a program that only starts what was installed beside it.
+    let build = "sh -c 'cp serve.sh $PLACE/ && echo \"#!/bin/sh\nexec sh $PLACE/serve.sh \\$1\" > $PLACE/starter && chmod +x $PLACE/starter'";
+    let run = ["--build", build, "--run", "starter $BOURDON", "-d", "100ms", "--blocks", "1"];
+    let arguments = |new: &'static str| [&["compare"][..], &run, &["--rev", "main", "--rev", new]].concat();
+    let app = lab.path().join("app");
+    let said = lab.bourdon_in(&app, &arguments("slow")).exits(2);
+    said.says(&["starter was written by the builds of both revisions"]);
+    lab.bourdon_in(&app, &arguments("main")).answers();
+    assert_clean(&lab);
+}
+
+#[test]
+fn code_that_a_variable_leads_to_in_the_repository_is_of_neither() {
+    let lab = repository_beside_others();
+    let place = lab.path().join("app").to_str().unwrap().to_owned();
+    let lab = lab.env("NODE_PATH", format!("/usr/lib/node_modules:{place}"));
+    let arguments = ["compare", "--run", "sh serve.sh $BOURDON", "--rev", "main", "--rev", "slow"];
+    let app = lab.path().join("app");
+    lab.bourdon_in(&app, &arguments).exits(2).says(&["NODE_PATH leads to", "whichever revision is launched"]);
+    let lab = lab.env("NODE_PATH", "/usr/lib/node_modules");
+    let run = format!("env RUBYLIB={place} sh serve.sh $BOURDON");
+    let arguments = ["compare", "--run", &run, "--rev", "main", "--rev", "slow"];
+    lab.bourdon_in(&app, &arguments).exits(2).says(&["RUBYLIB leads to"]);
+    assert_clean(&lab);
+}
+
+#[test]
+fn a_python_package_that_is_installed_from_the_working_tree_is_of_neither() {
+    if !is_here("python3") {
+        return;
+    }
+    let lab = repository_beside_others().file("app/src/shop/__init__.py", "").file("app/src/shop/__main__.py", "");
+    let lab = lab.file("app/flat/__init__.py", "").file("app/flat/__main__.py", "");
+    git(lab.path(), &["add", "app/src", "app/flat"]);
+    git(lab.path(), &["commit", "--quiet", "-m", "a package"]);
+    let venv = tempfile::tempdir().unwrap();
+    let made = Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(venv.path()).status().unwrap();
+    assert!(made.success());
+    let libraries = venv.path().join("lib").read_dir().unwrap().next().unwrap().unwrap().path();
+    let (app, bin) = (lab.path().join("app"), venv.path().join("bin"));
+    // What `pip install -e` leaves, of both layouts.
+    let editable = format!("{}\n{}\n", app.join("src").display(), app.display());
+    std::fs::write(libraries.join("site-packages/shop.pth"), editable).unwrap();
+    std::fs::write(bin.join("shop"), format!("#!{}/python3\nimport shop\n", bin.display())).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let lab = lab.env("PATH", path);
+    let in_vain = ["-d", "1s", "-R", "10", "--gate", "p999<+900%"];
+    let of = |run: &str| {
+        let arguments = [&["compare", "--run", run, "--rev", "HEAD", "--rev", "slow"][..], &in_vain].concat();
+        lab.bourdon_in(&app, &arguments).exits(2)
+    };
+    let said = of("python3 -u -m shop --port $PORT").says(&["imports shop from", "an editable install"]);
+    assert!(!said.stderr.contains("cannot come out"), "{}", said.stderr);
+    of("shop --port $PORT").says(&["note: ", "finds flat in", "cannot come out"]);
+    // It looks in the folder where it is run first.
+    let said = of("python3 -m flat").says(&["cannot come out", "note: ", "finds shop in"]);
+    assert!(!said.stderr.contains("flat"), "{}", said.stderr);
     assert_clean(&lab);
 }
 
