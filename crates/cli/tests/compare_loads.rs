@@ -27,10 +27,16 @@ fn compare(old: &Path, new: &Path, arguments: &[&str]) -> Ended {
     bourdon(&[&["compare", old.to_str().unwrap(), new.to_str().unwrap()], arguments].concat())
 }
 
-/// Writes into a saved load when it began, as the first version would have: without what that did not say of what was asked.
+/// Writes into a saved load when it began.
 fn began(file: &Path, at: &str) {
     let mut saved: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
     saved["started_at"] = at.into();
+    std::fs::write(file, saved.to_string()).unwrap();
+}
+
+/// Makes of a saved load one of the first version: without what that did not say of what was asked.
+fn as_of_the_first_version(file: &Path) {
+    let mut saved: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
     saved["schema"] = "bourdon.load/1".into();
     let asked = saved["load"].as_object_mut().unwrap();
     ["http", "headers", "expect", "tls", "spin"].iter().for_each(|key| assert!(asked.remove(*key).is_some()));
@@ -175,11 +181,19 @@ fn six_loads_each_have_a_verdict_and_break_gates() {
     assert!(text.contains("6 loads of each, taken in turn") && text.contains("restart the server before"), "{text}");
     // The same times, those of one side as a clock elsewhere shows them.
     for number in 1..=6 {
+        [&old, &new].iter().for_each(|side| as_of_the_first_version(&side.join(format!("{number}.json"))));
         began(&old.join(format!("{number}.json")), &format!("2026-11-20T10:0{number}:00Z"));
-        began(&new.join(format!("{number}.json")), &format!("2026-11-20T11:0{number}:00.5+01:00"));
+        began(&new.join(format!("{number}.json")), &format!("2026-11-20T11:0{number}:30.5+01:00"));
     }
     let text = compare(&old, &new, &[]).stdout;
     assert!(text.contains("6 loads of each, taken in turn"), "{text}");
+    // The old one is always asked after a pause.
+    for number in 1..=6 {
+        began(&new.join(format!("{number}.json")), &format!("2026-11-20T10:0{number}:12Z"));
+    }
+    let ended = compare(&old, &new, &[]);
+    assert!(ended.stderr.contains("was always asked after a longer pause"), "{ended:?}");
+    assert!(ended.stdout.contains("The two were not measured in turn"), "{ended:?}");
 }
 
 #[test]

@@ -15,8 +15,10 @@ use crate::exit::Failure;
 use crate::experiment::Server;
 use crate::saved_load::{Saved, foreign, load_of, saved};
 
-/// Which part of the time from load to load may be another one before one of two that are taken in turn than before the other: a tenth. A choice.
+/// Which part of the time from load to load may be another one before one of two that are taken in turn than before the other: a tenth, or a
+/// second. A choice.
 const MOST_UNLIKE: u128 = 10;
+const MOST_UNLIKE_MS: u128 = 1_000;
 
 /// What a load's server is called where a target needs a name.
 const SERVER: &str = "server";
@@ -115,7 +117,7 @@ fn takes_turns(one: &[Timestamp], other: &[Timestamp]) -> bool {
 }
 
 /// Whether of two series that take turns one is the first of every pair, and the time to the next load is another one after the first than
-/// after the second, by more than a tenth.
+/// after the second.
 fn has_unlike_pauses(one: &[Timestamp], other: &[Timestamp]) -> bool {
     let is_before = |(a, b): (&Timestamp, &Timestamp)| a < b;
     let (first, second) = match () {
@@ -126,7 +128,8 @@ fn has_unlike_pauses(one: &[Timestamp], other: &[Timestamp]) -> bool {
     let ms = |from: &Timestamp, to: &Timestamp| to.duration_since(*from).as_millis();
     let within = median(first.iter().zip(second).map(|(a, b)| ms(a, b)).collect());
     let between = median(second.iter().zip(&first[1..]).map(|(b, a)| ms(b, a)).collect());
-    within.abs_diff(between) * MOST_UNLIKE > within.max(between).unsigned_abs()
+    let unlike = within.abs_diff(between);
+    unlike > MOST_UNLIKE_MS && unlike * MOST_UNLIKE > within.max(between).unsigned_abs()
 }
 
 /// The middle value, of two in the middle the larger one; 0 of none.
