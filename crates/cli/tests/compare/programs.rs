@@ -47,6 +47,13 @@ fn a_link_of_both_revisions_to_one_program_is_of_neither() {
     git(lab.path(), &["commit", "--quiet", "-m", "linked"]);
     let arguments = ["compare", "--run", "./linked $PORT", "--rev", "slow", "--rev", "."];
     lab.bourdon_in(&app, &arguments).exits(2).says(&["./linked is one program, whichever revision is launched"]);
+    // Of a folder it is said.
+    std::os::unix::fs::symlink(&app, app.join("library")).unwrap();
+    git(lab.path(), &["add", "app/library"]);
+    git(lab.path(), &["commit", "--quiet", "-m", "a folder"]);
+    let linked = ["compare", "--run", "sh serve.sh $BOURDON", "--rev", "HEAD", "--rev", "slow", "-d", "1s", "-R", "10"];
+    let said = lab.bourdon_in(&app, &[&linked[..], &["--gate", "p999<+900%"]].concat()).exits(2);
+    said.says(&["both revisions have library in common, which is a link into the working tree", "cannot come out"]);
     // What it runs may be of each; the gate ends it before anything is measured.
     let in_vain = ["-d", "1s", "-R", "10", "--gate", "p999<+900%"];
     let arguments =
@@ -139,6 +146,24 @@ fn a_python_package_that_is_installed_from_the_working_tree_is_of_neither() {
     let said = of("python3 -u -m shop --port $PORT").says(&["imports shop from", "an editable install"]);
     assert!(!said.stderr.contains("cannot come out"), "{}", said.stderr);
     of("shop --port $PORT").says(&["note: ", "finds flat in", "cannot come out"]);
+    // A script of the revision starts it.
+    of("sh serve.sh $BOURDON").says(&["note: ", "finds shop in", "cannot come out"]);
+    let said = of("env PYTHONPATH=src python3 -m shop").says(&["cannot come out"]);
+    assert!(!said.stderr.contains("finds"), "{}", said.stderr);
+    // One that prints much, or nothing of what it is asked.
+    let wrapper = |prints: &str, ends: &str| {
+        let text = format!("#!/bin/sh\n{prints}\nexec {}/python3.real {ends}\n", bin.display());
+        std::fs::write(bin.join("python3"), text).unwrap();
+    };
+    std::fs::rename(bin.join("python3"), bin.join("python3.real")).unwrap();
+    wrapper("head -c 70000 /dev/zero | tr '\\0' x", "\"$@\"");
+    std::fs::set_permissions(bin.join("python3"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    of("python3 -m shop").says(&["imports shop from"]);
+    wrapper("head -c 3000000 /dev/zero | tr '\\0' x", "\"$@\"");
+    of("python3 -m shop").says(&["does not say where it takes the packages of a revision from"]);
+    wrapper("", "-c 'raise SystemExit(3)'");
+    of("python3 -m shop").says(&["does not say where it takes the packages of a revision from"]);
+    std::fs::rename(bin.join("python3.real"), bin.join("python3")).unwrap();
     // It looks in the folder where it is run first.
     let said = of("python3 -m flat").says(&["cannot come out", "note: ", "finds shop in"]);
     assert!(!said.stderr.contains("flat"), "{}", said.stderr);
