@@ -43,7 +43,7 @@ pub(crate) struct Saved {
     #[serde(default)]
     pub(crate) instrument: Instrument,
     pub(crate) load: AskedLoad,
-    window_s: f64,
+    pub(crate) window_s: f64,
     interrupted: bool,
     accounting: Accounting,
     failures: Vec<FailureCount>,

@@ -187,12 +187,12 @@ fn six_loads_each_have_a_verdict_and_break_gates() {
     }
     let text = compare(&old, &new, &[]).stdout;
     assert!(text.contains("6 loads of each, taken in turn"), "{text}");
-    // The old one is always asked after a pause.
+    // The old one is asked after a pause.
     for number in 1..=6 {
         began(&new.join(format!("{number}.json")), &format!("2026-11-20T10:0{number}:12Z"));
     }
     let ended = compare(&old, &new, &[]);
-    assert!(ended.stderr.contains("was always asked after a longer pause"), "{ended:?}");
+    assert!(ended.stderr.contains("was usually asked after a longer pause"), "{ended:?}");
     assert!(ended.stdout.contains("The two were not measured in turn"), "{ended:?}");
 }
 

@@ -24,10 +24,11 @@ pub(crate) fn is_left(plan: &Plan, target: &Target, running: &dyn Running) -> Op
     ))
 }
 
-/// Whether a folder is one of the repository's own, and not of what was checked out of it.
-fn is_of_another(folder: &Path, repository: &Path, checkout: &Path) -> bool {
+/// Whether a file or folder is one of the repository's own, and not of what was checked out of it, by what they really are.
+pub fn is_of_another(path: &Path, repository: &Path, checkout: &Path) -> bool {
     let found = |path: &Path| path.canonicalize().unwrap_or_else(|_| PathBuf::from(path));
-    folder.starts_with(found(repository)) && !folder.starts_with(found(checkout))
+    let path = found(path);
+    path.starts_with(found(repository)) && !path.starts_with(found(checkout))
 }
 
 #[cfg(test)]

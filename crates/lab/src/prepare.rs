@@ -82,7 +82,7 @@ impl Prepared {
         let path = over.filter(|_| first.content != second.content)?.program.path.display();
         Some(format!(
             "{path} was written by the builds of both revisions: what the last one installed would be launched for both. Each must be built into a \
-             folder of its own"
+             folder of its own; what is the same for both is installed once beforehand"
         ))
     }
 }

@@ -1,6 +1,6 @@
 //! What it does to figures that two servers were not asked alike, for whoever answers sooner is asked more often.
 
-use model::{Arm, CompareAnalysis, CompareRow, ComparisonVerdict, Metric};
+use model::{Arm, Cell, CompareAnalysis, CompareRow, ComparisonVerdict, Metric};
 
 use crate::asker::{Asker, Knob};
 use crate::compare_row::row_with_change;
@@ -9,7 +9,7 @@ use crate::format::percent;
 /// How many times as much as the cost of a request the rate must have changed for that to come of waiting. A choice.
 const MUCH_MORE_OFTEN: f64 = 2.0;
 
-/// From which busy share of its CPUs on a server counts as busy all the time: it could not have answered more often. A choice.
+/// From which busy share of its CPU on a server counts as busy all the time: it could not have answered more often. A choice.
 const ALL_THE_TIME: f64 = 0.9;
 
 /// All of it, a sentence or two each.
@@ -21,31 +21,33 @@ pub(crate) fn remarks(analysis: &CompareAnalysis) -> Vec<String> {
 }
 
 /// That a request may cost less only because more come at once, where neither server was busy all the time: the one that waits less is asked
-/// more often, and requests share wake-ups.
+/// more often, and requests share wake-ups. Of servers with several CPUs nobody knows: one thread may be busy all the time.
 fn cheaper_for_more(row: &CompareRow, analysis: &CompareAnalysis) -> Option<String> {
     use ComparisonVerdict::{Faster, Slower};
-    let is_told_apart = |row: &CompareRow| matches!(row.verdict, Faster | Slower);
-    let shows = row.metric == Metric::CpuPerRequest && is_told_apart(row) && is_closed(analysis);
+    let is_told = |row: &CompareRow| matches!(row.verdict, Faster | Slower);
+    let has_one_cpu =
+        analysis.session.cpus.as_ref().and_then(|cpus| cpus.targets.as_ref()).is_some_and(|cpus| cpus.len() == 1);
+    let shows = row.metric == Metric::CpuPerRequest && is_told(row) && has_one_cpu && is_closed(analysis);
     let is_other = |metric: Metric| {
         let is_it = move |other: &&CompareRow| other.metric == metric && other.conditions == row.conditions;
-        analysis.rows.iter().find(is_it).filter(|other| is_told_apart(other))
+        analysis.rows.iter().find(is_it).filter(|other| is_told(other))
     };
     // Failures take good replies away, and whoever fails is asked as often.
     let throughput = is_other(Metric::Throughput).filter(|_| shows && is_other(Metric::Errors).is_none())?;
     // A server that computes less for a request serves about as many more of them.
     let change = |row: &CompareRow| row.ratio.estimate.map(|ratio| ratio.ln().abs());
-    if change(throughput)? < MUCH_MORE_OFTEN * change(row)? {
+    if throughput.verdict != row.verdict || change(throughput)? < MUCH_MORE_OFTEN * change(row)? {
         return None;
     }
+    let is_of_row = |levels: &Cell| *levels == row.conditions || levels.conditions() == row.conditions;
     let busy = |arm: Arm| {
-        let of_row = analysis.cells.iter().filter(|it| it.arm == arm);
-        let shares = of_row.map(|it| it.cell.target_busy).collect::<Option<Vec<f64>>>()?;
-        shares.into_iter().reduce(f64::max).filter(|busy| *busy < ALL_THE_TIME)
+        let of_row = analysis.cells.iter().find(|it| it.arm == arm && is_of_row(&it.cell.levels))?;
+        of_row.cell.target_busy.filter(|busy| *busy < ALL_THE_TIME)
     };
     let (old, new) = (percent(busy(Arm::Old)?), percent(busy(Arm::New)?));
     let rate = Asker::from(analysis.form).by(Knob::Rate);
     Some(format!(
-        "Neither server was busy all the time ({old} and {new} of its CPUs), and in a closed load whoever waits less is asked more often, \
+        "Neither server was busy all the time ({old} and {new} of its CPU), and in a closed load whoever waits less is asked more often, \
          which makes a request cheaper, for requests share wake-ups: {}, with {}, may be partly that. At the same rate{rate} the two would be asked \
          alike.",
         row_with_change(row, analysis),

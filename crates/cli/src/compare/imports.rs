@@ -2,15 +2,17 @@
 //! packages that are installed from its working tree.
 
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use lab::on_path;
 use model::ProcessEnd;
-use reaper::{Ended, Question, ask};
+use reaper::{Ended, Question, Unanswered, ask};
 
-use super::revisions::words;
+use super::revisions::{Checkout, words};
 use crate::exit::Failure;
 use crate::home;
 use crate::output::say;
@@ -21,8 +23,11 @@ const PATHS_OF_CODE: [&str; 6] = ["CLASSPATH", "LD_LIBRARY_PATH", "NODE_PATH", "
 /// How long Python may take to say where its code is.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What is kept of its answer, and read of a script.
+/// What is kept of its answer.
 const MOST_BYTES: usize = 1024 * 1024;
+
+/// What is read of a script: the kernel looks at no more.
+const LONGEST_FIRST_LINE: u64 = 256;
 
 /// How many files and folders of a checkout are looked at for links.
 const MOST_ENTRIES: usize = 200_000;
@@ -31,7 +36,7 @@ const MOST_ENTRIES: usize = 200_000;
 /// argument is the folder in which it looks first, if any.
 const ASK_PYTHON: &str = r#"
 import importlib.util, os, sys
-sys.path = sys.argv[1:] + [entry for entry in sys.path if entry not in ("", os.getcwd())]
+sys.path = sys.argv[1:] + (sys.path[1:] if sys.path[0] == "" else sys.path)
 names = set()
 for folder in (".", "src"):
     for entry in os.scandir(folder) if os.path.isdir(folder) else ():
@@ -63,18 +68,19 @@ struct Python {
     looks_in: Option<PathBuf>,
     /// What the command sets for it.
     variables: Vec<(String, String)>,
+    /// Whether it is launched as it is named here. In a shell or by another program it may be another one by then, or elsewhere.
+    is_direct: bool,
     /// Whether nothing in the command names it: a script of the revision may.
     is_guess: bool,
 }
 
-/// Refuses what makes every revision run the working tree's code, as far as it can be seen beforehand; says so where it only may.
+/// Refuses what makes every revision run the working tree's code, as far as it is sure beforehand; says so where it only may.
 ///
 /// # Errors
-/// When a variable leads into the repository, or Python would import from there what each revision has.
+/// When Python is launched with a module that each revision has, and would import it from the working tree.
 pub(super) fn refuse_what_is_one(
     commands: &[String],
-    repository: &Path,
-    checkout: &Path,
+    checkout: Checkout<'_>,
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
     for name in PATHS_OF_CODE {
@@ -82,20 +88,19 @@ pub(super) fn refuse_what_is_one(
         let set = set.filter_map(|word| word.strip_prefix(name)?.strip_prefix('=').map(OsString::from));
         let values: Vec<OsString> = std::env::var_os(name).into_iter().chain(set).collect();
         let mut paths = values.iter().flat_map(std::env::split_paths);
-        if let Some(path) = paths.find(|path| path.is_absolute() && is_of(path, repository)) {
-            return Err(Failure::usage(format!(
-                "{name} leads to {}, whichever revision is launched; take that out, or write it as it lies in the folder where the server \
-                 is run",
+        if let Some(path) = paths.find(|path| path.is_absolute() && checkout.is_left_by(path)) {
+            say(format!(
+                "note: {name} leads to {}, whichever revision is launched; if code of the server lies there, both run the same",
                 path.display()
-            )));
+            ));
         }
     }
-    if let Some(link) = shared_link(repository, checkout) {
+    if let Some(link) = shared_link(checkout) {
         say(format!("note: both revisions have {} in common, which is a link into the working tree", link.display()));
     }
     for command in commands {
-        let Some(python) = python(&words(command), checkout) else { continue };
-        let Some(mut imports) = imports(&python, checkout, stop) else {
+        let Some(python) = python(&words(command), checkout.folder) else { continue };
+        let Some(mut imports) = imports(&python, checkout.folder, stop) else {
             if !python.is_guess {
                 say(format!(
                     "note: {} does not say where it takes the packages of a revision from; if that is the working tree (an editable install), \
@@ -105,15 +110,15 @@ pub(super) fn refuse_what_is_one(
             }
             continue;
         };
-        imports.retain(|(_, place)| is_of(place, repository) && !is_of(place, checkout));
+        imports.retain(|(_, place)| checkout.is_left_by(place));
         let is_run =
             |name: &String| python.module.as_ref().is_some_and(|module| module.split('.').next() == Some(name));
         let run = imports.iter().find(|(name, _)| is_run(name));
         let Some((name, place)) = run.or(imports.first()) else { continue };
         let (interpreter, place) = (python.interpreter.display(), place.display());
-        let cure = "install each revision in a folder of its own, as --build 'python3 -m venv .venv && .venv/bin/pip install .' does for --run \
-                    .venv/bin/…";
-        if run.is_some() {
+        let cure = "install each revision in a folder of its own: --build 'sh -c \"python3 -m venv .venv && .venv/bin/pip install .\"' for --run \
+                    '.venv/bin/python -m …'";
+        if run.is_some() && python.is_direct {
             return Err(Failure::usage(format!(
                 "{interpreter} imports {name} from {place}, whichever revision is launched (an editable install?); {cure}"
             )));
@@ -126,18 +131,12 @@ pub(super) fn refuse_what_is_one(
     Ok(())
 }
 
-/// Whether a path lies in a folder, by what both really are.
-fn is_of(path: &Path, folder: &Path) -> bool {
-    let found = |path: &Path| path.canonicalize().unwrap_or_else(|_| PathBuf::from(path));
-    found(path).starts_with(found(folder))
-}
-
 /// A link of a revision into the repository's own folder.
-fn shared_link(repository: &Path, checkout: &Path) -> Option<PathBuf> {
-    let entries = walkdir::WalkDir::new(checkout).into_iter().flatten().take(MOST_ENTRIES);
+fn shared_link(checkout: Checkout<'_>) -> Option<PathBuf> {
+    let entries = walkdir::WalkDir::new(checkout.root).into_iter().flatten().take(MOST_ENTRIES);
     let mut links = entries.filter(walkdir::DirEntry::path_is_symlink).map(walkdir::DirEntry::into_path);
-    let link = links.find(|link| link.exists() && is_of(link, repository) && !is_of(link, checkout))?;
-    link.strip_prefix(checkout).ok().map(PathBuf::from)
+    let link = links.find(|link| link.exists() && checkout.is_left_by(link))?;
+    link.strip_prefix(checkout.root).ok().map(PathBuf::from)
 }
 
 /// Whether a folder, or its `src`, has code in Python.
@@ -150,8 +149,16 @@ fn has_python(folder: &Path) -> bool {
 /// The Python that a command runs: named as such, or by the first line of a script on PATH; of another command the usual one, where the revision
 /// has code for it.
 fn python(command: &[String], folder: &Path) -> Option<Python> {
-    let is_python =
-        |word: &str| Path::new(word).file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"));
+    let is_python = |word: &str| {
+        let name = Path::new(word).file_name().map(|name| name.to_string_lossy());
+        let version = name.as_ref().and_then(|name| name.strip_prefix("python"));
+        version.is_some_and(|rest| rest.chars().all(|letter| letter.is_ascii_digit() || letter == '.'))
+    };
+    // What the build is to make is of the revision.
+    let is_made = |word: &String| word.contains('/') && !folder.join(word).exists();
+    if command.first().is_some_and(is_made) {
+        return None;
+    }
     let place = |word: &str| match word.contains('/') {
         true => Some(folder.join(word)),
         false => on_path(word),
@@ -160,21 +167,24 @@ fn python(command: &[String], folder: &Path) -> Option<Python> {
     if let Some(at) = command.iter().position(|word| is_python(word)) {
         let (interpreter, rest) = (place(&command[at])?, &command[at + 1..]);
         let module = rest.iter().position(|word| word == "-m").and_then(|at| rest.get(at + 1));
-        let script = rest.iter().find(|word| word.ends_with(".py")).filter(|_| module.is_none());
+        let script = rest.iter().find(|word| !word.starts_with('-')).filter(|_| module.is_none());
         let beside = script.and_then(|script| Path::new(script).parent());
         return Some(Python {
             interpreter,
             module: module.cloned(),
             looks_in: Some(folder.join(beside.unwrap_or(Path::new("")))),
+            is_direct: command[..at].iter().all(|word| word == "env" || word.contains('=')),
             variables: command[..at].iter().filter_map(|word| word.split_once('=')).map(owned).collect(),
             is_guess: false,
         });
     }
     let of_script = |word: &String| {
         let script = place(word).filter(|path| path.is_file())?;
-        let first = std::fs::read(script).ok().filter(|text| text.len() <= MOST_BYTES && text.starts_with(b"#!"))?;
-        let first = String::from_utf8_lossy(&first).lines().next().map(str::to_owned)?;
-        let interpreter = first[2..].split_whitespace().find(|word| is_python(word))?;
+        let mut first = Vec::new();
+        File::open(script).ok()?.take(LONGEST_FIRST_LINE).read_to_end(&mut first).ok()?;
+        let first = String::from_utf8_lossy(&first);
+        let mut words = first.lines().next()?.strip_prefix("#!")?.split_whitespace();
+        let interpreter = words.find(|word| is_python(word))?;
         Some(Python { interpreter: place(interpreter)?, ..Python::default() })
     };
     let usual = || {
@@ -203,6 +213,7 @@ fn imports(python: &Python, folder: &Path, stop: &AtomicBool) -> Option<Vec<(Str
     match answer {
         Ok(answer) if matches!(answer.ended, Ended::Ran(ProcessEnd::Exited(0))) => {}
         Ok(answer) if matches!(answer.ended, Ended::NotStarted(_)) => return Some(Vec::new()),
+        Err(Unanswered::Stopped) => return Some(Vec::new()),
         _ => return None,
     }
     let said = String::from_utf8_lossy(&said);

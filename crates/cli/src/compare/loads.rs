@@ -2,6 +2,7 @@
 //! sides of them against each other, and `report` shows one.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -15,21 +16,29 @@ use crate::exit::Failure;
 use crate::experiment::Server;
 use crate::saved_load::{Saved, foreign, load_of, saved};
 
-/// Which part of the time from load to load may be another one before one of two that are taken in turn than before the other: a tenth, or a
-/// second. A choice.
+/// By how much the pause before one of two that are taken in turn may be another one than that before the other: by a second, or a tenth of the
+/// time from load to load, whichever is more. A choice.
 const MOST_UNLIKE: u128 = 10;
 const MOST_UNLIKE_MS: u128 = 1_000;
 
 /// What a load's server is called where a target needs a name.
 const SERVER: &str = "server";
 
+/// When a load was made.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    began: Timestamp,
+    /// With its window; what was waited for after it is not in it.
+    ended: Timestamp,
+}
+
 /// The saved loads of one side, made into the record of a run.
 pub(crate) struct Side {
     pub(crate) record: RunRecord,
     /// What was asked of each.
     pub(super) asked: AskedLoad,
-    /// When each began, in order.
-    began: Vec<Timestamp>,
+    /// When each was made, in order.
+    times: Vec<Times>,
     /// Where each was read, in that order.
     files: Vec<PathBuf>,
     /// Of those that lost some of those who made them, what that means.
@@ -89,47 +98,56 @@ impl Side {
         }
         let plan = plan.resolve().map_err(|fault| foreign(path, &fault.to_string()))?;
         let (asked, environment) = (first.load.clone(), environment(first));
-        let began = all.iter().map(|(_, one)| one.started_at).collect();
+        let times = all.iter().map(|(_, one)| {
+            let lasted = Duration::try_from_secs_f64(one.load.warm_up_s + one.window_s).unwrap_or_default();
+            Times { began: one.started_at, ended: one.started_at.saturating_add(lasted).unwrap_or(one.started_at) }
+        });
+        let times = times.collect();
         let files = all.iter().map(|(file, _)| file.clone()).collect();
         let lost = all.iter().filter_map(|(file, one)| one.lost(file)).collect();
         let trials = all.into_iter().zip(1..).map(|((file, one), block)| trial(&file, one, block, &plan));
         let trials = trials.collect::<Result<_, _>>()?;
-        Ok(Side { asked, began, files, lost, record: RunRecord { trials, environment, plan } })
+        Ok(Side { asked, times, files, lost, record: RunRecord { trials, environment, plan } })
     }
 
-    /// Whether the loads were taken in turn: the first of both, the second of both, and so on, none of the two always after the longer pause.
+    /// Whether the loads were taken in turn: the first of both, the second of both, and so on, and none of the two usually after a longer pause.
     pub(super) fn in_turn(&self, other: &Side) -> bool {
-        takes_turns(&self.began, &other.began) && !self.is_favoured_by_pauses(other)
+        takes_turns(&self.times, &other.times) && !has_unlike_pauses(&self.times, &other.times)
     }
 
-    /// Whether they were taken in turn, but one always after a longer pause than the other: what the pause gives, or what is done in it, is in every
+    /// Whether they were taken in turn, but one usually after a longer pause than the other: what the pause gives, or what is done in it, is in every
     /// ratio.
     pub(super) fn is_favoured_by_pauses(&self, other: &Side) -> bool {
-        takes_turns(&self.began, &other.began) && has_unlike_pauses(&self.began, &other.began)
+        takes_turns(&self.times, &other.times) && has_unlike_pauses(&self.times, &other.times)
     }
 }
 
-/// Whether of two series of times the first of both, the second of both, and so on, lie apart.
-fn takes_turns(one: &[Timestamp], other: &[Timestamp]) -> bool {
-    let pairs: Vec<[&Timestamp; 2]> = one.iter().zip(other).map(|(a, b)| [a, b]).collect();
-    let apart = |pair: &[[&Timestamp; 2]]| pair[0].iter().max() < pair[1].iter().min();
+/// Whether of two series the first of both, the second of both, and so on, lie apart.
+fn takes_turns(one: &[Times], other: &[Times]) -> bool {
+    let pairs: Vec<[Timestamp; 2]> = one.iter().zip(other).map(|(a, b)| [a.began, b.began]).collect();
+    let apart = |pair: &[[Timestamp; 2]]| pair[0].iter().max() < pair[1].iter().min();
     one.len() == other.len() && pairs.len() > 1 && pairs.windows(2).all(apart)
 }
 
-/// Whether of two series that take turns one is the first of every pair, and the time to the next load is another one after the first than
-/// after the second.
-fn has_unlike_pauses(one: &[Timestamp], other: &[Timestamp]) -> bool {
-    let is_before = |(a, b): (&Timestamp, &Timestamp)| a < b;
+/// Whether of two series that take turns one is the first of every pair, and the pause before it is usually another one than that before the
+/// second.
+fn has_unlike_pauses(one: &[Times], other: &[Times]) -> bool {
+    let is_before = |(a, b): (&Times, &Times)| a.began < b.began;
     let (first, second) = match () {
         () if one.iter().zip(other).all(is_before) => (one, other),
         () if other.iter().zip(one).all(is_before) => (other, one),
         () => return false,
     };
-    let ms = |from: &Timestamp, to: &Timestamp| to.duration_since(*from).as_millis();
-    let within = median(first.iter().zip(second).map(|(a, b)| ms(a, b)).collect());
-    let between = median(second.iter().zip(&first[1..]).map(|(b, a)| ms(b, a)).collect());
-    let unlike = within.abs_diff(between);
-    unlike > MOST_UNLIKE_MS && unlike * MOST_UNLIKE > within.max(between).unsigned_abs()
+    let usual = |from: &[Times], to: &[Times], pause: fn(&Times, &Times) -> i128| {
+        median(from.iter().zip(to).map(|(from, to)| pause(from, to)).collect())
+    };
+    let pause = |from: &Times, to: &Times| to.began.duration_since(from.ended).as_millis();
+    let begin_to_begin = |from: &Times, to: &Times| to.began.duration_since(from.began).as_millis();
+    let [unlike, longer] = [pause, begin_to_begin].map(|time| {
+        let (within, between) = (usual(first, second, time), usual(second, &first[1..], time));
+        (within.abs_diff(between), within.max(between).unsigned_abs())
+    });
+    unlike.0 > MOST_UNLIKE_MS && unlike.0 * MOST_UNLIKE > longer.1
 }
 
 /// The middle value, of two in the middle the larger one; 0 of none.
@@ -292,20 +310,26 @@ mod tests {
         assert_eq!(Measurement::from(saved), measured);
     }
 
-    fn at(seconds: &[i64]) -> Vec<Timestamp> {
-        seconds.iter().map(|second| Timestamp::from_second(1_800_000_000 + second).unwrap()).collect()
+    /// Loads that begin at these seconds and last so many.
+    fn at(seconds: &[i64], lasting: i64) -> Vec<Times> {
+        let second = |second: i64| Timestamp::from_second(1_800_000_000 + second).unwrap();
+        seconds.iter().map(|begun| Times { began: second(*begun), ended: second(begun + lasting) }).collect()
     }
 
     #[test]
-    fn who_is_always_asked_after_the_pause_is_not_asked_in_turn() {
-        let (even, paused) = ([at(&[0, 24, 48]), at(&[12, 36, 60])], [at(&[0, 84, 168]), at(&[12, 96, 180])]);
-        let swapped = [at(&[0, 96, 168]), at(&[12, 84, 180])];
-        for [one, other] in [&even, &paused, &swapped] {
+    fn who_is_usually_asked_after_the_pause_is_not_asked_in_turn() {
+        let even = [at(&[0, 24, 48], 11), at(&[12, 36, 60], 11)];
+        let paused = [at(&[0, 84, 168], 11), at(&[12, 96, 180], 11)];
+        let swapped = [at(&[0, 96, 168], 11), at(&[12, 84, 180], 11)];
+        // As many requests of a server that takes longer for them.
+        let slower = [at(&[0, 37, 74], 20), at(&[21, 58, 95], 15)];
+        for [one, other] in [&even, &paused, &swapped, &slower] {
             assert!(takes_turns(one, other) && takes_turns(other, one));
         }
         assert!(!has_unlike_pauses(&even[0], &even[1]), "no pause");
+        assert!(!has_unlike_pauses(&slower[0], &slower[1]), "no pause");
         assert!(has_unlike_pauses(&paused[0], &paused[1]) && has_unlike_pauses(&paused[1], &paused[0]));
         assert!(!has_unlike_pauses(&swapped[0], &swapped[1]), "each is the first once or more");
-        assert!(!takes_turns(&at(&[0, 12, 24]), &at(&[36, 48, 60])));
+        assert!(!takes_turns(&at(&[0, 12, 24], 11), &at(&[36, 48, 60], 11)));
     }
 }

@@ -142,7 +142,7 @@ fn of_loads(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure>
     let in_turn = before.in_turn(&after);
     if before.is_favoured_by_pauses(&after) {
         say(
-            "note: one of the two was always asked after a longer pause than the other, and what a pause gives a machine is in every ratio: they do not \
+            "note: one of the two was usually asked after a longer pause than the other, and what a pause gives a machine is in every ratio: they do not \
              count as taken in turn; begin every second pair with the other one",
         );
     }
@@ -218,9 +218,9 @@ fn of_arguments(args: &CompareArgs) -> Result<Exit, Failure> {
     let revisions = if args.rev.is_empty() { None } else { Some(Revisions::check_out(&args.rev, &stop)?) };
     if let Some(revisions) = &revisions {
         revisions.refuse_what_is_of_neither(args)?;
-        revisions.first_checkout().map_or(Ok(()), |checkout| {
-            imports::refuse_what_is_one(&args.run, revisions.repository(), checkout, &stop)
-        })?;
+        revisions
+            .first_checkout()
+            .map_or(Ok(()), |checkout| imports::refuse_what_is_one(&args.run, checkout, &stop))?;
     }
     let arms = Arms::new(args, revisions.as_ref().map_or(&[], |revisions| &revisions.all), &here)?;
     let mut plan = arms.draft(args, asked_of_both)?;

@@ -29,6 +29,24 @@ pub(crate) struct Revision {
     pub(crate) folder: PathBuf,
 }
 
+/// What a revision was checked out into.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Checkout<'a> {
+    /// What it was checked out of.
+    pub(super) repository: &'a Path,
+    /// All of it.
+    pub(super) root: &'a Path,
+    /// The folder in it where the server is run.
+    pub(super) folder: &'a Path,
+}
+
+impl Checkout<'_> {
+    /// Whether a path leads to what is the repository's and not the checkout's.
+    pub(super) fn is_left_by(&self, path: &Path) -> bool {
+        lab::is_of_another(path, self.repository, self.root)
+    }
+}
+
 /// The revisions of a comparison. Dropping it removes what was checked out.
 #[derive(Debug)]
 pub(crate) struct Revisions {
@@ -105,15 +123,12 @@ impl Revisions {
         Ok((Some(revisions), plan))
     }
 
-    /// The repository that the working directory lies in.
-    pub(super) fn repository(&self) -> &Path {
-        &self.repository
-    }
-
-    /// Where the files are of the first that is not the working tree.
-    pub(super) fn first_checkout(&self) -> Option<&Path> {
+    /// The checkout of the first that is not the working tree.
+    pub(super) fn first_checkout(&self) -> Option<Checkout<'_>> {
         let is_checked_out = |revision: &&Revision| matches!(revision.content, RevisionContent::Commit(_));
-        self.all.iter().find(is_checked_out).map(|revision| &*revision.folder)
+        let folder = &self.all.iter().find(is_checked_out)?.folder;
+        let root = folder.ancestors().nth(self.within.components().count())?;
+        Some(Checkout { repository: &self.repository, root, folder })
     }
 
     /// Refuses commands that name what they launch by where it lies: it is the same for every revision.

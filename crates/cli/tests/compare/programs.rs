@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::run_support::is_here;
+use crate::run_support::{Lab, is_here};
 use crate::{assert_clean, git, repository_beside_others};
 
 #[test]
@@ -53,7 +53,7 @@ fn a_link_of_both_revisions_to_one_program_is_of_neither() {
     git(lab.path(), &["commit", "--quiet", "-m", "a folder"]);
     let linked = ["compare", "--run", "sh serve.sh $BOURDON", "--rev", "HEAD", "--rev", "slow", "-d", "1s", "-R", "10"];
     let said = lab.bourdon_in(&app, &[&linked[..], &["--gate", "p999<+900%"]].concat()).exits(2);
-    said.says(&["both revisions have library in common, which is a link into the working tree", "cannot come out"]);
+    said.says(&["both revisions have app/library in common, which is a link into the working tree", "cannot come out"]);
     // What it runs may be of each; the gate ends it before anything is measured.
     let in_vain = ["-d", "1s", "-R", "10", "--gate", "p999<+900%"];
     let arguments =
@@ -104,17 +104,21 @@ fn what_the_builds_of_both_have_written_is_of_neither_also_where_its_bytes_are_t
 }
 
 #[test]
-fn code_that_a_variable_leads_to_in_the_repository_is_of_neither() {
+fn a_variable_that_leads_to_code_in_the_repository_is_told() {
     let lab = repository_beside_others();
     let place = lab.path().join("app").to_str().unwrap().to_owned();
     let lab = lab.env("NODE_PATH", format!("/usr/lib/node_modules:{place}"));
-    let arguments = ["compare", "--run", "sh serve.sh $BOURDON", "--rev", "main", "--rev", "slow"];
     let app = lab.path().join("app");
-    lab.bourdon_in(&app, &arguments).exits(2).says(&["NODE_PATH leads to", "whichever revision is launched"]);
+    let in_vain = ["-d", "1s", "-R", "10", "--gate", "p999<+900%"];
+    let of = |lab: &Lab, run: &str| {
+        let arguments = [&["compare", "--run", run, "--rev", "main", "--rev", "slow"][..], &in_vain].concat();
+        lab.bourdon_in(&app, &arguments).exits(2).says(&["cannot come out"]).stderr
+    };
+    let said = of(&lab, "sh serve.sh $BOURDON");
+    assert!(said.contains("note: NODE_PATH leads to") && said.contains("both run the same"), "{said}");
     let lab = lab.env("NODE_PATH", "/usr/lib/node_modules");
-    let run = format!("env RUBYLIB={place} sh serve.sh $BOURDON");
-    let arguments = ["compare", "--run", &run, "--rev", "main", "--rev", "slow"];
-    lab.bourdon_in(&app, &arguments).exits(2).says(&["RUBYLIB leads to"]);
+    assert!(!of(&lab, "sh serve.sh $BOURDON").contains("leads to"));
+    assert!(of(&lab, &format!("env RUBYLIB={place} sh serve.sh $BOURDON")).contains("note: RUBYLIB leads to"));
     assert_clean(&lab);
 }
 
@@ -146,6 +150,12 @@ fn a_python_package_that_is_installed_from_the_working_tree_is_of_neither() {
     let said = of("python3 -u -m shop --port $PORT").says(&["imports shop from", "an editable install"]);
     assert!(!said.stderr.contains("cannot come out"), "{}", said.stderr);
     of("shop --port $PORT").says(&["note: ", "finds flat in", "cannot come out"]);
+    // Another program starts it, which may have an environment of its own.
+    of("sh -c 'exec python3 -m shop'").says(&["note: ", "finds shop in", "cannot come out"]);
+    // What a build is to make is the revision's own.
+    let arguments = ["compare", "--build", "true", "--run", ".venv/bin/shop", "--rev", "HEAD", "--rev", "slow"];
+    let said = lab.bourdon_in(&app, &[&arguments[..], &in_vain].concat()).exits(2).says(&["cannot come out"]);
+    assert!(!said.stderr.contains("finds"), "{}", said.stderr);
     // A script of the revision starts it.
     of("sh serve.sh $BOURDON").says(&["note: ", "finds shop in", "cannot come out"]);
     let said = of("env PYTHONPATH=src python3 -m shop").says(&["cannot come out"]);
