@@ -294,7 +294,8 @@ fn say_where(command: &mut Command) {
     let is_set = command.get_envs().any(|(name, _)| name == "PWD");
     let folder = command.get_current_dir().and_then(|folder| std::path::absolute(folder).ok());
     if let Some(folder) = folder.filter(|_| !is_set) {
-        command.env("PWD", folder);
+        // Without a slash at its end: what a build writes of its folder must not change.
+        command.env("PWD", folder.components().collect::<PathBuf>());
     }
 }
 
@@ -326,7 +327,7 @@ mod tests {
         let mut command = Command::new("true");
         say_where(&mut command);
         assert_eq!(pwd(&command), None, "it runs where its caller does");
-        command.current_dir("/usr/./lib");
+        command.current_dir("/usr/./lib/");
         say_where(&mut command);
         assert_eq!(pwd(&command).as_deref(), Some(OsStr::new("/usr/lib")));
         command.env("PWD", "/elsewhere");
