@@ -80,29 +80,45 @@ struct Python {
 /// When Python is launched with a module that each revision has, and would import it from the working tree.
 pub(super) fn refuse_what_is_one(
     commands: &[String],
-    checkout: Checkout<'_>,
+    checkouts: &[Checkout<'_>],
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
+    let mut told: Vec<String> = Vec::new();
+    for checkout in checkouts {
+        for note in notes(commands, *checkout, stop)? {
+            if !told.contains(&note) {
+                say(&note);
+                told.push(note);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is to be told of one revision.
+fn notes(commands: &[String], checkout: Checkout<'_>, stop: &AtomicBool) -> Result<Vec<String>, Failure> {
+    let mut notes = Vec::new();
     for name in PATHS_OF_CODE {
         let set = commands.iter().flat_map(|command| words(command));
         let set = set.filter_map(|word| word.strip_prefix(name)?.strip_prefix('=').map(OsString::from));
         let values: Vec<OsString> = std::env::var_os(name).into_iter().chain(set).collect();
         let mut paths = values.iter().flat_map(std::env::split_paths);
         if let Some(path) = paths.find(|path| path.is_absolute() && checkout.is_left_by(path)) {
-            say(format!(
+            notes.push(format!(
                 "note: {name} leads to {}, whichever revision is launched; if code of the server lies there, both run the same",
                 path.display()
             ));
         }
     }
     if let Some(link) = shared_link(checkout) {
-        say(format!("note: both revisions have {} in common, which is a link into the working tree", link.display()));
+        let link = link.display();
+        notes.push(format!("note: {link} is a link of a revision into the working tree, which is the same for both"));
     }
     for command in commands {
         let Some(python) = python(&words(command), checkout.folder) else { continue };
         let Some(mut imports) = imports(&python, checkout.folder, stop) else {
             if !python.is_guess {
-                say(format!(
+                notes.push(format!(
                     "note: {} does not say where it takes the packages of a revision from; if that is the working tree (an editable install), \
                      both revisions run the same",
                     python.interpreter.display()
@@ -123,12 +139,12 @@ pub(super) fn refuse_what_is_one(
                 "{interpreter} imports {name} from {place}, whichever revision is launched (an editable install?); {cure}"
             )));
         }
-        say(format!(
+        notes.push(format!(
             "note: {interpreter} finds {name} in {place} (an editable install?), which both revisions would run unless what you launch looks \
              for it in its own folder first; else {cure}"
         ));
     }
-    Ok(())
+    Ok(notes)
 }
 
 /// A link of a revision into the repository's own folder.

@@ -218,9 +218,7 @@ fn of_arguments(args: &CompareArgs) -> Result<Exit, Failure> {
     let revisions = if args.rev.is_empty() { None } else { Some(Revisions::check_out(&args.rev, &stop)?) };
     if let Some(revisions) = &revisions {
         revisions.refuse_what_is_of_neither(args)?;
-        revisions
-            .first_checkout()
-            .map_or(Ok(()), |checkout| imports::refuse_what_is_one(&args.run, checkout, &stop))?;
+        imports::refuse_what_is_one(&args.run, &revisions.checkouts(), &stop)?;
     }
     let arms = Arms::new(args, revisions.as_ref().map_or(&[], |revisions| &revisions.all), &here)?;
     let mut plan = arms.draft(args, asked_of_both)?;

@@ -123,12 +123,13 @@ impl Revisions {
         Ok((Some(revisions), plan))
     }
 
-    /// The checkout of the first that is not the working tree.
-    pub(super) fn first_checkout(&self) -> Option<Checkout<'_>> {
-        let is_checked_out = |revision: &&Revision| matches!(revision.content, RevisionContent::Commit(_));
-        let folder = &self.all.iter().find(is_checked_out)?.folder;
-        let root = folder.ancestors().nth(self.within.components().count())?;
-        Some(Checkout { repository: &self.repository, root, folder })
+    /// What was checked out: all but the working tree.
+    pub(super) fn checkouts(&self) -> Vec<Checkout<'_>> {
+        let depth = self.within.components().count();
+        let commits = self.all.iter().filter(|it| matches!(it.content, RevisionContent::Commit(_)));
+        let folders = commits.map(|revision| &*revision.folder);
+        let rooted = folders.filter_map(|folder| Some((folder.ancestors().nth(depth)?, folder)));
+        rooted.map(|(root, folder)| Checkout { repository: &self.repository, root, folder }).collect()
     }
 
     /// Refuses commands that name what they launch by where it lies: it is the same for every revision.
