@@ -68,7 +68,7 @@ impl Pair<'_> {
                 Withheld::Rounds => records.valid(cell).any(Launch::lacks_rounds),
                 _ => {
                     let doubt = MARKS.into_iter().find(|doubt| doubt.withheld() == why);
-                    doubt.is_some_and(|doubt| guard::is_open(records, cell, metric, doubt))
+                    doubt.is_some_and(|doubt| guard::is_open(records, self.beside(*arm), metric, doubt))
                 }
             }
         };

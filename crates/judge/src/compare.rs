@@ -290,7 +290,7 @@ fn rest(pairs: &[Pair<'_>]) -> Option<CompareRest> {
 /// The rows, and what Holm makes of them: of the primary metric alone, and of all others together. Without a primary one all
 /// are one family.
 fn rows(pairs: &[Pair<'_>], gates: &[Gate], primary: Option<Metric>) -> Vec<CompareRow> {
-    let asked = |metric: Metric| gates.iter().any(|gate| gate.metric == metric);
+    let asked = |metric: Metric| primary == Some(metric) || gates.iter().any(|gate| gate.metric == metric);
     let compared = |metric: &Metric| COMPARED.contains(metric) || *metric == Metric::Errors || asked(*metric);
     // That neither server fails shows in the absence of the row, unless a gate asks.
     let told = |pair: &Pair, metric: Metric| match metric {

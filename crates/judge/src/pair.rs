@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use model::{Arm, Cell, ComparedCell, Metric, Scale};
 
 use crate::cells;
-use crate::guard::{self, Doubt, End, noise};
+use crate::guard::{self, Doubt, End, Side, noise};
 use crate::launch::Launch;
 use crate::records::Records;
 use crate::statistics::{Interval, LogRatio, p_of_equal_shares, paired, share_difference, unpaired};
@@ -94,7 +94,8 @@ impl Pair<'_> {
 
     /// Whether one of them has a value, or would have one if it were not for launches that are too short.
     pub(crate) fn has(&self, metric: Metric) -> bool {
-        let of = |(records, cell): (&Records, usize)| records.valid(cell).any(|it| metric.value(it.record).is_some());
+        let has = |launch: &Launch| metric.value(launch.record).is_some() || launch.is_short_of(metric);
+        let of = |(records, cell): (&Records, usize)| records.valid(cell).any(has);
         of(self.old) || of(self.new)
     }
 
@@ -229,6 +230,15 @@ impl Pair<'_> {
         }
     }
 
+    /// A side as it is judged beside the other one.
+    pub(crate) fn beside(&self, arm: Arm) -> Side {
+        let [(_, old), (_, new)] = [self.old, self.new];
+        match arm {
+            Arm::Old => Side::beside(old, new),
+            Arm::New => Side::beside(new, old),
+        }
+    }
+
     /// A side's values by block, on the scale on which they are compared.
     fn points(&self, arm: Arm, metric: Metric, reading: Reading<'_>) -> BTreeMap<u32, f64> {
         let (records, cell) = self.side(arm);
@@ -249,7 +259,7 @@ impl Pair<'_> {
         let shift = if arm == Arm::New { reading.shift } else { 0.0 };
         let point = |launch: &Launch| {
             let block = launch.record.block;
-            let seen = guard::point(records, (cell, block), metric, (reading.doubts, end))?;
+            let seen = guard::point(records, (self.beside(arm), block), metric, (reading.doubts, end))?;
             match toward {
                 _ if reading.launches == LaunchSelection::WithEveryRound => {
                     Some((block, seen + launch.left_out(metric)))

@@ -14,16 +14,18 @@ const CODE: [&str; 12] = ["cjs", "jar", "js", "lua", "mjs", "php", "pl", "py", "
 /// Largest file that is read for what it is.
 const LARGEST_BYTES: u64 = 512 << 20;
 
-/// Each as the command has it, with where it is.
+/// Each as the command has it, with where it is; also those of a command within it (`sh -c '...'`).
 pub(crate) fn named(recipe: &LaunchRecipe) -> Vec<(String, PathBuf)> {
-    let place = |(at, word): (usize, &String)| {
-        // Without a slash the first word is looked for on PATH, where a build may have installed it.
-        let found = if at == 0 { on_path(word)? } else { PathBuf::from(word) };
+    let place = |(at, word): (usize, &str)| {
         // Without the dots between.
-        let path: PathBuf = recipe.cwd.join(found).components().collect();
-        (!word.contains('$') && is_program(&path)).then(|| (word.clone(), path))
+        let below = |found: &Path| -> PathBuf { recipe.cwd.join(found).components().collect() };
+        let here = Some(below(Path::new(word))).filter(|path| at > 0 && is_program(path));
+        // What has no slash is looked for on PATH, where a build may have installed it: the first word, and what that starts (`env A=b server`).
+        let path = here.or_else(|| Some(below(&on_path(word)?)).filter(|path| is_program(path)))?;
+        (!word.contains('$')).then(|| (word.to_owned(), path))
     };
-    recipe.run.iter().enumerate().filter_map(place).collect()
+    let words = recipe.run.iter().flat_map(|word| word.split_whitespace());
+    words.enumerate().filter_map(place).collect()
 }
 
 /// Whether a file is a program, or what an interpreter takes for one.
@@ -53,6 +55,8 @@ mod tests {
         assert_eq!(of(&["./server", "--data", "rows.db", "$PORT"]), ["./server"]);
         assert_eq!(of(&["not-on-path", "app.py", "missing.js"]), ["app.py"]);
         assert_eq!(of(&["env", "A=b", "./server"]), ["env", "./server"]);
+        assert_eq!(of(&["env", "A=b", "cat", "--port", "$PORT"]), ["env", "cat"]);
+        assert_eq!(of(&["sh", "-c", "exec cat --port $PORT"]), ["sh", "cat"]);
     }
 
     fn recipe() -> LaunchRecipe {

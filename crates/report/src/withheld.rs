@@ -163,7 +163,8 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker, cpus: u
         }
         Withheld::AnotherTime => {
             return Some(
-                "measure both in turn (bourdon compare --run … --run …), or say how much this machine changes (--drift 5%)"
+                "measure both in turn (bourdon compare --run … --run …), or say how much this machine changes (--drift 5%; 0% for \
+                 what waits in a queue: latencies at a rate, and above the median)"
                     .to_owned(),
             );
         }

@@ -6,7 +6,7 @@ use model::{
 };
 
 use super::verdict::{distance, verdict};
-use crate::guard::{self, Doubt, MARKS, Range, noise, range};
+use crate::guard::{self, Doubt, MARKS, Range, Side, noise, range};
 use crate::needed::needs_blocks;
 use crate::records::Records;
 use crate::resolve::{ClaimError, ResolvedClaim, resolve_claim};
@@ -261,8 +261,9 @@ impl ClaimTest<'_> {
     }
 
     fn range(&self, block: u32, doubts: &[Doubt], confidence: f64) -> Option<Range> {
-        let look_up =
-            |call: &Call| guard::figure(self.records, (self.cell(call)?, block), call.metric, doubts, confidence);
+        let look_up = |call: &Call| {
+            guard::figure(self.records, (Side::alone(self.cell(call)?), block), call.metric, doubts, confidence)
+        };
         range(&self.resolved.expectation.expression, &look_up)
     }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use model::{CompareRow, ComparisonVerdict, Metric, Withheld};
 
-use crate::comparisons::is_cold;
-use crate::guard::{self, Doubt, MARKS};
+use crate::comparisons::{is_cold, is_open_of_either};
+use crate::guard::{Doubt, MARKS};
 use crate::launch::Launch;
 use crate::needed::{beside, inside, needs_blocks};
 use crate::pair::Pair;
@@ -140,8 +140,7 @@ impl Pair<'_> {
             let leave_open = |ends: (f64, f64)| ends.0 < ends.1 && is_open(&AtLast::between(ends, ends));
             self.ends(metric, doubts).is_none_or(leave_open)
         };
-        let in_doubt =
-            |doubt: &Doubt| cells.into_iter().any(|(records, cell)| guard::is_open(records, cell, metric, *doubt));
+        let in_doubt = |doubt: &Doubt| is_open_of_either(cells, metric, *doubt);
         let alone = || MARKS.into_iter().find(|doubt| opens(&[*doubt]));
         // What a bucket leaves open is nobody's doing.
         let bucket_opens = || {

@@ -9,7 +9,7 @@ use model::{Comparison, ComparisonVerdict, Measured, Metric, Unit, Withheld};
 pub(crate) use ranks::{choose_leaders, group};
 
 use crate::cells::too_short_to_warm;
-use crate::guard::{self, Doubt, MARKS};
+use crate::guard::{self, Doubt, MARKS, Side};
 use crate::pair::{self, LaunchSelection};
 use crate::records::{Records, pairs};
 use crate::statistics::{Interval, LogRatio, holm, mean, paired, sign_interval};
@@ -106,9 +106,16 @@ pub(crate) fn doubt<V: PartialEq>(
     if judge(&MARKS) == seen {
         return None;
     }
-    let is_open = |doubt: &Doubt| cells.iter().any(|(records, cell)| guard::is_open(records, *cell, metric, *doubt));
+    let is_open = |doubt: &Doubt| is_open_of_either(cells, metric, *doubt);
     let alone = MARKS.into_iter().find(|doubt| judge(&[*doubt]) != seen);
     alone.or_else(|| MARKS.into_iter().find(is_open)).map(Doubt::withheld)
+}
+
+/// Whether a doubt leaves a figure of either of two cells open that are compared.
+pub(crate) fn is_open_of_either(cells: [(&Records, usize); 2], metric: Metric, doubt: Doubt) -> bool {
+    let [(_, a), (_, b)] = cells;
+    let sides = [Side::beside(a, b), Side::beside(b, a)];
+    cells.into_iter().zip(sides).any(|((records, _), side)| guard::is_open(records, side, metric, doubt))
 }
 
 /// Whether a cell had less load than it says it needs for this metric to be a warm server's.

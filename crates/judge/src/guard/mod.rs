@@ -1,6 +1,7 @@
 //! What is in doubt about a figure, as the range in which it may truly lie. Claims, comparisons and gates all ask here: a
 //! doubt takes a verdict back where its error could carry the figure across the threshold, and only there.
 
+mod alike;
 mod doubt;
 mod latency;
 mod memory;
@@ -11,13 +12,12 @@ mod spill;
 mod tests;
 mod warming;
 
-use std::collections::BTreeSet;
-
 use model::{CellPlan, Interval as Step, Mark, Measurement, Metric, NS_PER_S, Observation, Scale, TICK_NS};
 
+pub(crate) use alike::Side;
+use alike::waking_apart;
 pub(crate) use doubt::{Doubt, MARKS};
 pub(crate) use range::{Range, range};
-use spill::Apart;
 pub(crate) use spill::{put_off, share_of_waiting, share_of_waking, share_put_off};
 
 use crate::asked::{Asked, completions_per_s};
@@ -35,6 +35,7 @@ use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED, TARGET_BUSY, TOLD_APART};
 /// One launch of a cell, and what may be doubted of it.
 struct Guarded<'a> {
     records: &'a Records<'a>,
+    side: Side,
     cell: usize,
     launch: &'a Launch<'a>,
     measured: &'a Measurement,
@@ -47,13 +48,13 @@ struct Guarded<'a> {
 /// the launch does not support the metric.
 pub(crate) fn figure(
     records: &Records,
-    (cell, block): (usize, u32),
+    (side, block): (Side, u32),
     metric: Metric,
     doubts: &[Doubt],
     confidence: f64,
 ) -> Option<Range> {
-    let value = records.value(cell, block, metric)?;
-    let guarded = Guarded::new(records, (cell, block), metric, doubts)?;
+    let value = records.value(side.cell, block, metric)?;
+    let guarded = Guarded::new(records, (side, block), metric, doubts)?;
     Some(guarded.range(metric, value, confidence).hull(Range::exactly(value)))
 }
 
@@ -77,12 +78,7 @@ impl End {
 }
 
 /// That end of a launch's range on the scale on which a comparison takes it.
-pub(crate) fn point(
-    records: &Records,
-    at: (usize, u32),
-    metric: Metric,
-    (doubts, end): (&[Doubt], End),
-) -> Option<f64> {
+pub(crate) fn point(records: &Records, at: (Side, u32), metric: Metric, (doubts, end): (&[Doubt], End)) -> Option<f64> {
     let range = figure(records, at, metric, doubts, CONFIDENCE)?;
     let value = match end {
         End::Least => range.low,
@@ -95,8 +91,8 @@ pub(crate) fn point(
 }
 
 /// Whether a doubt leaves a figure of some launch open.
-pub(crate) fn is_open(records: &Records, cell: usize, metric: Metric, doubt: Doubt) -> bool {
-    let range = |block: &u32| figure(records, (cell, *block), metric, &[doubt], CONFIDENCE);
+pub(crate) fn is_open(records: &Records, side: Side, metric: Metric, doubt: Doubt) -> bool {
+    let range = |block: &u32| figure(records, (side, *block), metric, &[doubt], CONFIDENCE);
     records.blocks().iter().filter_map(range).any(|range| range.low < range.high)
 }
 
@@ -105,7 +101,7 @@ pub(crate) fn openness(records: &Records, cell: usize, metric: Metric) -> f64 {
     let launches = records.blocks().iter().copied();
     let ends: Vec<(f64, Range)> = launches
         .filter_map(|block| {
-            let range = figure(records, (cell, block), metric, &MARKS, CONFIDENCE)?;
+            let range = figure(records, (Side::alone(cell), block), metric, &MARKS, CONFIDENCE)?;
             Some((records.value(cell, block, metric)?, range))
         })
         .filter(|(_, range)| range.low < range.high)
@@ -118,14 +114,15 @@ pub(crate) fn openness(records: &Records, cell: usize, metric: Metric) -> f64 {
 
 /// By which share the edges of its windows leave a launch's rate open, where it is marked thin or was in slices.
 pub(crate) fn edges(records: &Records, cell: usize, block: u32) -> Option<f64> {
-    let guarded = Guarded::new(records, (cell, block), Metric::Throughput, &[Doubt::Edges])?;
+    let guarded = Guarded::new(records, (Side::alone(cell), block), Metric::Throughput, &[Doubt::Edges])?;
     let by_times = || guarded.by_times().map_or(0.0, |share| (share - 1.0).abs());
     guarded.has(Doubt::Edges).then(|| if guarded.launch.is(Mark::Thin) { guarded.edges() } else { by_times() })
 }
 
 /// Whether a launch gives reason for a doubt. A table shows a mark that half of the launches have; but the mean over the
 /// launches, on which a verdict rests, takes in every one of them, so that each counts here.
-fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, doubt: Doubt) -> bool {
+fn is_given(records: &Records, side: Side, launch: &Launch, metric: Metric, doubt: Doubt) -> bool {
+    let cell = side.cell;
     match doubt {
         Doubt::Sample | Doubt::Unfinished => true,
         Doubt::Resolution => metric.quantile().is_some(),
@@ -141,7 +138,7 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         Doubt::Spill | Doubt::SharedMemory => launch.rounds.is_some(),
         Doubt::Waking => {
             let is_closed = Asked::from(&records.plan.cells[cell]).is_closed();
-            spill::is_woken_at_a_price(launch, metric, is_closed, waking_apart(records, cell, launch))
+            spill::is_woken_at_a_price(launch, metric, is_closed, waking_apart(records, side, launch))
         }
         Doubt::Pauses => {
             let together = records.together(cell);
@@ -182,34 +179,16 @@ fn put_off_apart(records: &Records, cell: usize, launch: &Launch) -> PutOff {
     if launch.rounds.is_some() { at_rest } else { at_rest.or(own.in_slices) }
 }
 
-/// What waking takes a target beside those under the same conditions, over the blocks in which all of them served something; none but where two
-/// are compared, went round, and are of one run.
-fn waking_apart(records: &Records, cell: usize, launch: &Launch) -> Option<Apart> {
-    if records.plan.comparison.is_none() || records.is_one_of_two || launch.rounds.is_none() {
-        return None;
-    }
-    let conditions = records.plan.cells[cell].levels.conditions();
-    let alike = |(at, other): (usize, &CellPlan)| (other.levels.conditions() == conditions).then_some(at);
-    let cells: Vec<usize> = records.plan.cells.iter().enumerate().filter_map(alike).collect();
-    let served = |of: &&Launch| of.rounds.is_some() && of.value(Metric::CpuPerRequest).is_some();
-    let blocks =
-        |cell: usize| -> BTreeSet<u32> { records.valid(cell).filter(served).map(|it| it.record.block).collect() };
-    let in_all = cells.iter().map(|cell| blocks(*cell)).reduce(|all, own| &all & &own)?;
-    let of = |cell: usize| -> Vec<&Launch> {
-        records.valid(cell).filter(served).filter(|it| in_all.contains(&it.record.block)).collect()
-    };
-    Apart::of(&of(cell), &cells.iter().map(|cell| of(*cell)).collect::<Vec<_>>())
-}
-
 /// Marks of a latency that is the generator's doing.
 const LATE: [Mark; 2] = [Mark::Lateness, Mark::Standstill];
 
 impl<'a> Guarded<'a> {
-    fn new(records: &'a Records<'a>, (cell, block): (usize, u32), metric: Metric, doubts: &[Doubt]) -> Option<Self> {
+    fn new(records: &'a Records<'a>, (side, block): (Side, u32), metric: Metric, doubts: &[Doubt]) -> Option<Self> {
+        let cell = side.cell;
         let launch = records.launch(cell, block)?;
         let measured = launch.record.measurement.as_ref()?;
-        let doubts = doubts.iter().copied().filter(|doubt| is_given(records, cell, launch, metric, *doubt)).collect();
-        Some(Guarded { records, cell, launch, measured, asked: Asked::from(&records.plan.cells[cell]), doubts })
+        let doubts = doubts.iter().copied().filter(|doubt| is_given(records, side, launch, metric, *doubt)).collect();
+        Some(Guarded { records, side, cell, launch, measured, asked: Asked::from(&records.plan.cells[cell]), doubts })
     }
 
     fn has(&self, doubt: Doubt) -> bool {
@@ -261,7 +240,7 @@ impl<'a> Guarded<'a> {
         let put_off =
             || spill::with_all_done((metric, value), is_closed, put_off_apart(self.records, self.cell, self.launch));
         let pauses = self.has(Doubt::Pauses).then(put_off);
-        let apart = || waking_apart(self.records, self.cell, self.launch);
+        let apart = || waking_apart(self.records, self.side, self.launch);
         let waking = self.has(Doubt::Waking).then(|| spill::waking(self.launch, of, is_closed, apart()));
         [spill, pauses, waking].into_iter().flatten().fold(self.without_noise(metric), Range::times)
     }

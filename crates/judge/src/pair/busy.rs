@@ -126,10 +126,11 @@ impl Pair<'_> {
     }
 
     /// By how much, as a logarithm, it may have changed between two times; none of what was measured in turn. One that is slower by a share d does
-    /// 1 - d as much in the same time, and takes 1 ÷ (1 - d) as long for the same.
+    /// 1 - d as much in the same time, and takes 1 ÷ (1 - d) as long for the same; infinity where a queue makes any loss of that, which is the longer the
+    /// nearer the server is to its capacity (of M/M/1, at 60 % of it and with d = 0.35, eight times as long).
     fn drift_of(&self, metric: Metric) -> Option<f64> {
         let changes = self.drift > 0.0 && metric.scale() == Scale::Ratio && self.suffers(metric);
-        changes.then(|| -(-self.drift.min(1.0)).ln_1p())
+        changes.then(|| if self.is_bounded(metric) { -(-self.drift.min(1.0)).ln_1p() } else { f64::INFINITY })
     }
 
     /// Whether noise fell on both at once: two revisions of one server, between which the load went round. They start one

@@ -36,6 +36,31 @@ fn what_an_open_load_serves_has_no_bound_where_the_machine_was_busy() {
 }
 
 #[test]
+fn a_figure_that_every_launch_is_too_short_for_is_said_to_be_missing() {
+    let (plan, mut trials) = (session(100.0, 100.0, 0.005).plan(), session(100.0, 100.0, 0.005).records());
+    for trial in &mut trials {
+        let seen = trial.observation.as_mut().unwrap();
+        (seen.cpu_user_s, seen.cpu_system_s, seen.by_clock) = (0.05, 0.04, false);
+    }
+    let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+    let found = compare_targets(run, "old", "new", &[]);
+    let cost = row(&found, Metric::CpuPerRequest);
+    assert_eq!((cost.withheld, &cost.withheld_of[..]), (Some(Withheld::LittleCpu), &[Arm::Old, Arm::New][..]));
+}
+
+#[test]
+fn a_primary_metric_has_a_row_and_a_family_of_its_own() {
+    let mut draft = session(100.0, 100.0, 0.005).draft();
+    let both = ComparePlan { old: "old".to_owned(), new: "new".to_owned(), ..ComparePlan::default() };
+    draft.comparison = Some(ComparePlan { primary: Some(Metric::P90), ..both });
+    let (plan, trials) = (draft.resolve().unwrap(), session(100.0, 100.0, 0.005).records());
+    let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+    let found = compare_targets(run, "old", "new", &[]);
+    assert_eq!(row(&found, Metric::P90).verdict, ComparisonVerdict::Same);
+    assert_eq!(found.rows.iter().filter(|row| row.metric == Metric::P90).count(), 1);
+}
+
+#[test]
 fn a_launch_of_too_little_cpu_leaves_its_cell_without_a_figure_instead_of_the_dearest_launches() {
     let frugal = |blocks: &[u32]| {
         let little = |trial: &mut TrialRecord| {
@@ -249,7 +274,8 @@ fn a_second_in_which_nobody_saw_the_target_shifts_no_other() {
     }
     let records = crate::records::Records::new(&plan, &trials);
     let doubts = [crate::guard::Doubt::Warming];
-    let range = crate::guard::figure(&records, (0, 1), Metric::CpuPerRequest, &doubts, 0.95).unwrap();
+    let range = crate::guard::figure(&records, (crate::guard::Side::alone(0), 1), Metric::CpuPerRequest, &doubts, 0.95)
+        .unwrap();
     assert!((range.low - 3_000.0).abs() < 1.0, "0.3 s for 100 replies: {range:?}");
 }
 

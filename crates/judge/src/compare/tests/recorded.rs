@@ -31,6 +31,11 @@ fn two_runs_are_compared_without_pairing() {
             );
         }
     }
+    // Nor is there a limit to how much longer the slowest of them take, once they queue.
+    let far = runs(&server(1_000.0, 1), &server(200.0, 2)).unwrap();
+    let of = |metric: Metric| (row(&far, metric).verdict, row(&far, metric).withheld);
+    assert_eq!(of(Metric::P50), (ComparisonVerdict::Slower, None));
+    assert_eq!(of(Metric::P99), (ComparisonVerdict::Inconclusive, Some(Withheld::AnotherTime)));
     let equal = runs(&server(100.0, 1), &server(100.0, 2)).unwrap();
     assert_eq!(
         row(&equal, Metric::Throughput).withheld,

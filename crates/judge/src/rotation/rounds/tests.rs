@@ -2,11 +2,11 @@ mod bursts;
 mod spill;
 
 use model::{
-    Analysis, Blank, ComparePlan, Comparison, ComparisonVerdict, Environment, Mark, Metric, Plan, Slice, TrialRecord,
-    Withheld,
+    Analysis, Blank, ComparePlan, Comparison, ComparisonVerdict, Draft, Environment, Mark, Metric, Plan, Slice,
+    TrialRecord, Withheld,
 };
 
-use crate::guard::{Doubt, figure};
+use crate::guard::{Doubt, Side, figure};
 use crate::records::Records;
 use crate::testing::{Session, cut, woke};
 
@@ -240,6 +240,14 @@ fn as_comparison(plan: &Plan) -> Plan {
     plan.with(|draft| draft.comparison = Some(both)).unwrap()
 }
 
+/// A plan of which `a` and `b` are written in these languages.
+fn written_in(plan: &Plan, languages: [&str; 2]) -> Plan {
+    let write = |draft: &mut Draft| {
+        draft.targets.iter_mut().zip(languages).for_each(|(target, language)| target.language = language.to_owned());
+    };
+    plan.with(write).unwrap()
+}
+
 #[test]
 fn of_two_that_are_compared_what_waking_takes_only_one_is_in_doubt() {
     // What each of the launches of `a` and of `b` used in its preludes, as a share of its slices' CPU, beyond what those requests cost.
@@ -254,10 +262,14 @@ fn of_two_that_are_compared_what_waking_takes_only_one_is_in_doubt() {
         });
         let of = |plan: &Plan| {
             let records = Records::new(plan, &records);
-            let range = figure(&records, (0, 1), Metric::CpuPerRequest, &[Doubt::Waking], 0.95).unwrap();
+            let range =
+                figure(&records, (Side::beside(0, 1), 1), Metric::CpuPerRequest, &[Doubt::Waking], 0.95).unwrap();
             range.high / range.low - 1.0
         };
-        [of(&alone), of(&as_comparison(&alone))]
+        let (run, compared) = (of(&alone), of(&as_comparison(&alone)));
+        assert_eq!(of(&written_in(&alone, ["go", "go"])), compared, "two of a kind in a run, as if they were compared");
+        assert_eq!(of(&written_in(&alone, ["go", "java"])), run, "who knows what waking another kind takes");
+        [run, compared]
     };
     let is_about = |found: f64, wanted: f64| (found - wanted).abs() < 0.001;
     let [run, compared] = in_doubt(&|trial| if trial.cell == 0 { 0.025 } else { 0.005 });
@@ -325,7 +337,7 @@ fn of_two_that_are_compared_nor_is_what_both_keep_waiting() {
         });
         [&run, &as_comparison(&run)].map(|plan| {
             let records = Records::new(plan, &records);
-            let range = figure(&records, (0, 1), Metric::Throughput, &[Doubt::Waking], 0.95).unwrap();
+            let range = figure(&records, (Side::beside(0, 1), 1), Metric::Throughput, &[Doubt::Waking], 0.95).unwrap();
             range.high / range.low - 1.0
         })
     };

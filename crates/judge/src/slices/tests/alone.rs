@@ -11,7 +11,7 @@ use model::{Arrivals, CellPlan, Extent, LoadModel, LoadSpec, Plan, Rotation, Tri
 use super::*;
 use crate::asked::Asked;
 use crate::failing::share_unanswered;
-use crate::guard::{Doubt, edges, figure};
+use crate::guard::{Doubt, Side, edges, figure};
 use crate::launch::{Launch, Rounds};
 use crate::records::Records;
 use crate::rotation::{by_conditions, sets, together};
@@ -158,7 +158,7 @@ fn the_edges_of_each_slice_leave_a_rate_open_and_no_cost_of_a_request() {
         let (levels, observation) = (plan.cells[0].levels.clone(), trial().observation);
         let launches = [TrialRecord { levels, observation, slices, ..launched }];
         let records = Records::new(&plan, &launches);
-        let cost = figure(&records, (0, 1), Metric::CpuPerRequest, &[Doubt::Edges], 0.95).unwrap();
+        let cost = figure(&records, (Side::alone(0), 1), Metric::CpuPerRequest, &[Doubt::Edges], 0.95).unwrap();
         (edges(&records, 0, 1).unwrap(), cost.low < cost.high, windows(&launches[0].slices))
     };
     let (alone, cost_is_open, _) = found(alone(&plan, &server));
@@ -178,7 +178,7 @@ fn where_some_replies_outlast_the_lead_in_a_rate_is_open_as_far_as_to_what_it_is
         let mut launches = [first.clone(), TrialRecord { block: 2, ..first }];
         let range = |launches: &[TrialRecord]| {
             let records = Records::new(&plan, launches);
-            figure(&records, (0, 1), Metric::Throughput, &[Doubt::Edges], 0.95).unwrap()
+            figure(&records, (Side::alone(0), 1), Metric::Throughput, &[Doubt::Edges], 0.95).unwrap()
         };
         let of_both = range(&launches);
         // A stall in the drain of one of them: what was in flight took longer, and was counted before or behind.
