@@ -31,7 +31,7 @@ for host in "$@"; do
         $ssh "$host" 'exec 3<&0; read -r nats <&3; read -r secret <&3; dir=$(mktemp -d /dev/shm/bourdon.XXXXXX); chmod 700 "$dir"; printf %s "$secret" > "$dir/key"; printf %s "$nats" > "$dir/nats"
             bourdon node --nats "@$dir/nats" --key "$dir/key" --allow '"'$allow'"' & node=$!
             trap "kill $node 2>/dev/null; rm -rf $dir" EXIT; trap "exit 1" HUP INT TERM
-            { cat <&3 > /dev/null; kill "$node" 2>/dev/null; } & wait "$node"' &
+            { cat <&3; kill "$node"; } > /dev/null 2>&1 & wait "$node"' &
     started="$started $!"
 done
 wait
