@@ -160,16 +160,18 @@ pub(crate) fn of_run(analysis: &Analysis, resume: &str) -> Option<String> {
     line(needed, "", enough(&analysis.cells, analysis.blocks, counted), resume)
 }
 
-/// The same of a comparison that was launched: for its gates, where there are some, for they are what was asked.
+/// The same of a comparison that was launched: for its gates, as long as some are undecided, for they are what was asked; else for its primary metric.
 pub(crate) fn of_comparison(analysis: &CompareAnalysis, resume: &str) -> Option<String> {
     if let Some(asked) = analysis.unfinished {
         return (!analysis.ended_in_vain).then(|| rest(asked, resume));
     }
     let open: Vec<&GateResult> = analysis.gates.iter().filter(|gate| gate.needs_blocks.is_some()).collect();
-    let needed: Vec<u32> = match analysis.gates[..] {
+    let is_decided = analysis.gates.iter().all(|gate| gate.verdict != GateVerdict::Undecided);
+    let needed: Vec<u32> = match analysis.same {
+        _ if !is_decided => open.iter().filter_map(|gate| gate.needs_blocks).collect(),
         // More launches of one server against itself show nothing but noise.
-        [] if analysis.same.is_some() => Vec::new(),
-        [] => {
+        Some(_) => Vec::new(),
+        None => {
             let of = |rows: &mut dyn Iterator<Item = &CompareRow>| {
                 rows.filter_map(|row| row.needs_blocks).collect::<Vec<u32>>()
             };
@@ -177,13 +179,20 @@ pub(crate) fn of_comparison(analysis: &CompareAnalysis, resume: &str) -> Option<
             // What the comparison is about comes first, and all of it.
             match primary.iter().max() {
                 Some(most) => (*most <= MOST_TOLD).then_some(*most).into_iter().collect(),
-                None => of(&mut analysis.rows.iter()).into_iter().filter(|needed| *needed <= MOST_TOLD).collect(),
+                None if analysis.gates.is_empty() => {
+                    of(&mut analysis.rows.iter()).into_iter().filter(|needed| *needed <= MOST_TOLD).collect()
+                }
+                None => Vec::new(),
             }
         }
-        _ => open.iter().filter_map(|gate| gate.needs_blocks).collect(),
     };
     let gates: Vec<String> = open.iter().map(|gate| gate.gate.clone()).collect();
-    let what = if gates.is_empty() { String::new() } else { format!(" for {}", listed(&gates)) };
+    let of_primary = analysis.primary.filter(|_| !analysis.gates.is_empty() && !needed.is_empty());
+    let what = match (gates.is_empty(), of_primary) {
+        (false, _) => format!(" for {}", listed(&gates)),
+        (true, Some(primary)) => format!(" for {}", primary.words()),
+        (true, None) => String::new(),
+    };
     let is_asked = |row: &&CompareRow| {
         let asks = |gate: &GateResult| gate.metric == row.metric && gate.verdict == GateVerdict::Undecided;
         match analysis.gates[..] {

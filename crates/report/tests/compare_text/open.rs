@@ -110,6 +110,14 @@ fn what_is_open_says_what_would_settle_it() {
         report::next_step(&Judged::Comparison(Box::new(analysis.clone())), "bourdon run --resume R")
     };
     assert_eq!(next(&analysis).as_deref(), Some("More blocks for p99<+10%: bourdon run --resume R --blocks 14"));
+    // Once its gates are decided it is about the primary metric.
+    let mut decided = analysis.clone();
+    decided.gates.iter_mut().for_each(|gate| (gate.verdict, gate.needs_blocks) = (GateVerdict::Held, None));
+    decided.primary = Some(Metric::P99);
+    let more = "More blocks for latency p99: bourdon run --resume R --blocks 41";
+    assert_eq!(next(&decided).as_deref(), Some(more));
+    decided.rows.iter_mut().for_each(|row| row.needs_blocks = None);
+    assert_eq!(next(&decided), None);
     analysis.rows[2].needs_blocks = Some(model::MOST_NEEDED_BLOCKS);
     analysis.gates.clear();
     assert_eq!(next(&analysis), None);
