@@ -14,18 +14,23 @@ const CODE: [&str; 12] = ["cjs", "jar", "js", "lua", "mjs", "php", "pl", "py", "
 /// Largest file that is read for what it is.
 const LARGEST_BYTES: u64 = 512 << 20;
 
-/// Each as the command has it, with where it is; also those of a command within it (`sh -c '...'`).
+/// Each as the command has it, with where it is.
 pub(crate) fn named(recipe: &LaunchRecipe) -> Vec<(String, PathBuf)> {
-    let place = |(at, word): (usize, &str)| {
+    // What a module or an option's value is called may be a program's name, too.
+    let is_value = |at: usize| {
+        let before = at.checked_sub(1).and_then(|before| recipe.run.get(before));
+        before.is_some_and(|word| word == "-m" || word.starts_with("--") && !word.contains('='))
+    };
+    let place = |(at, word): (usize, &String)| {
         // Without the dots between.
         let below = |found: &Path| -> PathBuf { recipe.cwd.join(found).components().collect() };
         let here = Some(below(Path::new(word))).filter(|path| at > 0 && is_program(path));
         // What has no slash is looked for on PATH, where a build may have installed it: the first word, and what that starts (`env A=b server`).
-        let path = here.or_else(|| Some(below(&on_path(word)?)).filter(|path| is_program(path)))?;
-        (!word.contains('$')).then(|| (word.to_owned(), path))
+        let installed = || Some(below(&on_path(word)?)).filter(|path| !is_value(at) && is_program(path));
+        let path = here.or_else(installed)?;
+        (!word.contains('$')).then(|| (word.clone(), path))
     };
-    let words = recipe.run.iter().flat_map(|word| word.split_whitespace());
-    words.enumerate().filter_map(place).collect()
+    recipe.run.iter().enumerate().filter_map(place).collect()
 }
 
 /// Whether a file is a program, or what an interpreter takes for one.
@@ -56,7 +61,7 @@ mod tests {
         assert_eq!(of(&["not-on-path", "app.py", "missing.js"]), ["app.py"]);
         assert_eq!(of(&["env", "A=b", "./server"]), ["env", "./server"]);
         assert_eq!(of(&["env", "A=b", "cat", "--port", "$PORT"]), ["env", "cat"]);
-        assert_eq!(of(&["sh", "-c", "exec cat --port $PORT"]), ["sh", "cat"]);
+        assert_eq!(of(&["sh", "-m", "cat", "--name", "cat"]), ["sh"], "a module, and a value");
     }
 
     fn recipe() -> LaunchRecipe {
