@@ -19,7 +19,10 @@ pub(crate) fn named(recipe: &LaunchRecipe) -> Vec<(String, PathBuf)> {
     // What a module or an option's value is called may be a program's name, too.
     let is_value = |at: usize| {
         let before = at.checked_sub(1).and_then(|before| recipe.run.get(before));
-        before.is_some_and(|word| word == "-m" || word.starts_with("--") && !word.contains('='))
+        before.is_some_and(|word| {
+            word.strip_prefix('-') == Some("m")
+                || word.chars().take_while(|letter| *letter == '-').count() == 2 && !word.contains('=')
+        })
     };
     let place = |(at, word): (usize, &String)| {
         // Without the dots between.
