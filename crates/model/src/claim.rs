@@ -125,9 +125,6 @@ pub struct ClaimChance {
 /// Most blocks that a claim is reported to need; beyond, it cannot reasonably be settled.
 pub const MOST_NEEDED_BLOCKS: u32 = 1_000;
 
-/// Fewest blocks, or launches of each server, that a verdict rests on; why, stands with the thresholds of `judge`.
-pub const BLOCKS_FOR_A_VERDICT: u32 = 6;
-
 /// What a reader must know of a claim's verdict. Servers are cells, with the conditions that the claim's cells do not share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "snake_case")]
@@ -380,8 +377,7 @@ pub enum ClaimDoubt {
         /// For each second of CPU that it used in its own slices, in seconds.
         share: f64,
     },
-    /// What its processes share with other servers that live at the same time counts in part for each: alone a figure of its memory
-    /// may be more.
+    /// What its processes share with other servers that live at the same time counts in part for each: alone its memory may be more.
     SharedMemory {
         /// Which server.
         server: Cell,
@@ -405,6 +401,11 @@ pub enum ClaimDoubt {
     },
     /// Its processes may have had more memory between two looks.
     BetweenLooks {
+        /// Which server.
+        server: Cell,
+    },
+    /// Its runtime was asked before and after each slice, which takes memory in it.
+    AskedRuntime {
         /// Which server.
         server: Cell,
     },

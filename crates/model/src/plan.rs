@@ -215,6 +215,9 @@ pub fn alike<K: Ord>(keys: impl IntoIterator<Item = K>) -> Vec<Vec<usize>> {
     groups
 }
 
+/// Fewest blocks, or launches of each server, that a verdict rests on; why, stands with the thresholds of `judge`.
+pub const BLOCKS_FOR_A_VERDICT: u32 = 6;
+
 /// How often a block is repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blocks {

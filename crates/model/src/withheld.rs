@@ -47,6 +47,8 @@ pub enum Withheld {
     SharedMemory,
     /// Processes of one of them may have had more memory between two looks, by as much as makes a difference of that size.
     BetweenLooks,
+    /// The runtime of one of them was asked before and after each slice, which takes memory in it.
+    AskedRuntime,
     /// They differ by less memory than one server does from one session to the next.
     LittleMemory,
     /// Processes of one of them may have ended without being waited for, and nobody is credited with the CPU that those used.

@@ -159,6 +159,7 @@ pub(crate) fn why_withheld(why: Withheld) -> Option<&'static str> {
         Withheld::Silent => "a server did not answer",
         Withheld::Unanswered => "requests had no reply",
         Withheld::SharedMemory => "servers that run at the same time share memory",
+        Withheld::AskedRuntime => "asking a server's runtime takes memory in it",
         Withheld::Waking => "waking a server took extra CPU or time",
         Withheld::Pauses => "a server may put off work until the load pauses",
         Withheld::BetweenLooks => "a server's memory may have peaked between two samples",

@@ -5,7 +5,7 @@ use model::{Cell, ClaimAnalysis, ClaimDoubt, ClaimNote, ClaimVerdict, Metric, Ne
 use crate::conditions::conditions;
 use crate::format::{decimals, number, percent, quantity, thousands};
 use crate::mark_words::{base_words, cold_words};
-use crate::withheld::{failing, pauses, unanswered};
+use crate::withheld::{asked_runtime, failing, pauses, unanswered};
 use crate::words::bracketed;
 
 const NARROW: &str = "the interval may be too narrow";
@@ -135,6 +135,7 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
         ClaimDoubt::Waking { server, share, waited } => waking(server, *share, *waited),
         ClaimDoubt::Pauses { server } => pauses(&place(server)),
         ClaimDoubt::BetweenLooks { server } => between_looks(server),
+        ClaimDoubt::AskedRuntime { server } => asked_runtime(&place(server)),
         ClaimDoubt::Unwaited { server } => unwaited(server),
         ClaimDoubt::SharedMemory { server, metric } => shared_memory(server, *metric),
         ClaimDoubt::Rounds { server, launches, of } => format!(

@@ -67,14 +67,17 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         Withheld::Pauses => pauses(who),
         Withheld::BetweenLooks => between_looks(who),
         Withheld::SharedMemory => shared_memory(who, share),
-        Withheld::LittleMemory => {
-            "one server's memory can differ by up to 512 KiB from one session to the next".to_owned()
-        }
+        Withheld::AskedRuntime => asked_runtime(who),
+        Withheld::LittleMemory => little_memory(),
         Withheld::Unwaited => unwaited(who),
         Withheld::Unbounded => {
             "the machine was busy, and there is no limit to how much that can change this figure".to_owned()
         }
     }
+}
+
+fn little_memory() -> String {
+    "one server's memory can differ by up to 512 KiB from one session to the next".to_owned()
 }
 
 fn uneven() -> String {
@@ -108,6 +111,10 @@ fn shared_memory(who: &str, share: &str) -> String {
     format!(
         "memory that {who} {share} with servers running alongside is only partly counted, and alone it may be higher"
     )
+}
+
+pub(crate) fn asked_runtime(who: &str) -> String {
+    format!("the runtime of {who} was asked before and after each slice, which takes memory in it")
 }
 
 fn between_looks(who: &str) -> String {
@@ -161,6 +168,7 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker, cpus: u
         Withheld::Disturbed | Withheld::Unbounded | Withheld::Uneven | Withheld::Rounds => {
             "fewer other programs on this machine".to_owned()
         }
+        Withheld::AskedRuntime => "targets without their exporter (admin = false)".to_owned(),
         Withheld::AnotherTime => {
             return Some(
                 "measure both in turn (bourdon compare --run … --run …), or say how much this machine changes (--drift 5%; 0% for \

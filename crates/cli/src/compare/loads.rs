@@ -8,7 +8,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use lab::RunRecord;
 use model::{
-    AskedLoad, Blocks, Draft, Environment, Instrument, Load, Measurement, Metric, TRIAL_SCHEMA, Target, TrialRecord,
+    AskedLoad, BLOCKS_FOR_A_VERDICT, Blocks, Draft, Environment, Instrument, Load, Measurement, Metric, TRIAL_SCHEMA,
+    Target, TrialRecord,
 };
 
 use crate::calibrate;
@@ -187,7 +188,9 @@ fn plan(
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut draft = draft(&name, vec![server], load);
     let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
-    (draft.blocks, draft.repeats, draft.rotation) = (Blocks { min: blocks, max: blocks }, 0, None);
+    // More than the least may have been looked at before, as a run that may end early is.
+    (draft.blocks, draft.repeats, draft.rotation) =
+        (Blocks { min: blocks.min(BLOCKS_FOR_A_VERDICT), max: blocks }, 0, None);
     Ok(draft)
 }
 

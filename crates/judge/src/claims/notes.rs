@@ -123,6 +123,7 @@ impl ClaimTest<'_> {
             Doubt::Pauses => ClaimDoubt::Pauses { server },
             Doubt::BetweenLooks => ClaimDoubt::BetweenLooks { server },
             Doubt::SharedMemory => ClaimDoubt::SharedMemory { server, metric },
+            Doubt::AskedRuntime => ClaimDoubt::AskedRuntime { server },
             Doubt::Unwaited => ClaimDoubt::Unwaited { server },
             Doubt::Rounds => {
                 let launches = self.records.valid(cell).filter(|launch| launch.lacks_rounds()).count() as u64;

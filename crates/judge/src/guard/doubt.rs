@@ -40,6 +40,8 @@ pub(crate) enum Doubt {
     SharedMemory,
     /// Several processes of the server, or some that came and went, may have had more memory between two looks.
     BetweenLooks,
+    /// The runtime was asked before and after each slice, and its exporter takes memory for that: without, the server has less.
+    AskedRuntime,
     /// Processes of the server may have ended without being waited for: its CPU is at least what was counted.
     Unwaited,
     /// Rounds of slices are left out.
@@ -50,7 +52,7 @@ pub(crate) enum Doubt {
 
 /// The doubts that marks stand for; the sample and the resolution are part of every interval, and against noise speak the launches
 /// without it, too.
-pub(crate) const MARKS: [Doubt; 16] = [
+pub(crate) const MARKS: [Doubt; 17] = [
     Doubt::Generator,
     Doubt::Ceiling,
     Doubt::Edges,
@@ -66,6 +68,7 @@ pub(crate) const MARKS: [Doubt; 16] = [
     Doubt::Pauses,
     Doubt::SharedMemory,
     Doubt::BetweenLooks,
+    Doubt::AskedRuntime,
     Doubt::Unwaited,
 ];
 
@@ -88,6 +91,7 @@ impl Doubt {
             Doubt::Pauses => Withheld::Pauses,
             Doubt::SharedMemory => Withheld::SharedMemory,
             Doubt::BetweenLooks => Withheld::BetweenLooks,
+            Doubt::AskedRuntime => Withheld::AskedRuntime,
             Doubt::Unwaited => Withheld::Unwaited,
             Doubt::Rounds => Withheld::Rounds,
             Doubt::Noise => Withheld::Disturbed,

@@ -1,4 +1,5 @@
-//! Memory of processes, of which a page that n share counts an nth in each: in part for every target that lives beside.
+//! Memory of processes, of which a page that n share counts an nth in each: in part for every target that lives beside. And in rotation, what
+//! asking a runtime takes in it.
 
 use model::Metric;
 
@@ -17,11 +18,27 @@ pub(super) fn most_bytes(launch: &Launch, metric: Metric) -> Option<f64> {
     Some(bytes as f64)
 }
 
+/// The least that a figure of memory would be of a launch in slices whose runtime nobody had asked, in bytes: what it was before its load.
+/// None of other metrics, and where nobody asked.
+pub(super) fn least_bytes(launch: &Launch, metric: Metric) -> Option<f64> {
+    let seen = launch.record.observation.as_ref()?;
+    launch.rounds.as_ref()?;
+    seen.runtime.filter(|told| told.looks > 0)?;
+    match metric {
+        Metric::PeakMemory | Metric::MemoryAfter => {
+            Some(seen.pss_at_rest_bytes.map_or(seen.memory_at_rest_bytes, |part| part.min(seen.memory_at_rest_bytes))
+                as f64)
+        }
+        Metric::PssAfter => Some(seen.pss_at_rest_bytes.unwrap_or(0) as f64),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use model::{
         Analysis, ClaimAnalysis, ClaimVerdict, CompareAnalysis, CompareRow, Comparison, ComparisonVerdict, Environment,
-        GateVerdict, MemoryCount, TrialRecord, Withheld, parse_gates,
+        GateVerdict, MemoryCount, RuntimeUse, TrialRecord, Withheld, parse_gates,
     };
 
     use super::*;
@@ -114,6 +131,32 @@ mod tests {
             ((Same, None), GateVerdict::Held),
             "one process has its pages whole"
         );
+    }
+
+    #[test]
+    fn what_asking_a_runtime_may_have_taken_makes_no_difference_of_memory() {
+        let found = |asked: Option<u32>, together: bool, at_rest: u64| {
+            let (session, environment) = (session(), Environment::default());
+            let (plan, mut trials) = (session.plan(), records(&session, [one(40), one(50)], together));
+            for trial in trials.iter_mut().filter(|trial| trial.cell == 1) {
+                let seen = trial.observation.as_mut().unwrap();
+                seen.runtime = asked.map(|looks| RuntimeUse { looks, ..RuntimeUse::default() });
+                (seen.memory_at_rest_bytes, seen.pss_at_rest_bytes) = (at_rest * 1_000_000, Some(at_rest * 1_000_000));
+            }
+            let run = Run { plan: &plan, environment: &environment, trials: &trials };
+            let analysis = compare_targets(run, "old", "new", &parse_gates("peak_memory<+5%").unwrap());
+            let row = row(&analysis);
+            ((row.verdict, row.withheld), analysis.gates[0].verdict)
+        };
+        let (more, open) = (
+            ((Slower, None), GateVerdict::Broken),
+            ((Inconclusive, Some(Withheld::AskedRuntime)), GateVerdict::Undecided),
+        );
+        assert_eq!(found(Some(40), true, 30), open, "between 30 and 50 MB, beside 40");
+        assert_eq!(found(Some(40), true, 45), more, "it had 45 before anybody asked");
+        assert_eq!(found(Some(0), true, 30), more, "it never answered");
+        assert_eq!(found(None, true, 30), more);
+        assert_eq!(found(Some(40), false, 30), more, "alone it is not asked at the edges of slices");
     }
 
     #[test]

@@ -145,6 +145,7 @@ fn is_given(records: &Records, side: Side, launch: &Launch, metric: Metric, doub
             put_off_apart(records, cell, launch).is_any() || launch.rounds.is_none() && together.stalls_at_pauses
         }
         Doubt::BetweenLooks => metric == Metric::PeakMemory,
+        Doubt::AskedRuntime => memory::least_bytes(launch, metric).is_some(),
         Doubt::Unwaited => metric == Metric::CpuPerRequest && launch.lacks_cpu(),
         Doubt::Rounds => launch.lacks_rounds(),
         Doubt::Noise => noise::suffers(metric, &records.plan.cells[cell].load) && launch.is_disturbed(metric),
@@ -225,11 +226,15 @@ impl<'a> Guarded<'a> {
         }
     }
 
-    /// What a figure of memory could be at most, of which less was seen.
+    /// What a figure of memory could be, of which part was not seen, or was taken by asking.
     fn memory(&self, metric: Metric, value: f64) -> Range {
         let shared = self.has(Doubt::SharedMemory).then(|| memory::most_bytes(self.launch, metric)).flatten();
         let unseen = self.has(Doubt::BetweenLooks).then(|| self.launch.most_between_looks()).flatten();
-        Range::exactly([shared, unseen].into_iter().flatten().fold(value, f64::max))
+        let unasked = self.has(Doubt::AskedRuntime).then(|| memory::least_bytes(self.launch, metric)).flatten();
+        Range {
+            low: unasked.map_or(value, |least| least.min(value)),
+            high: [shared, unseen].into_iter().flatten().fold(value, f64::max),
+        }
     }
 
     /// What a figure of which less is better could have been without what others used of its CPUs, targets or not, as a share of

@@ -28,6 +28,7 @@ pub(crate) fn every_doubt() -> Vec<ClaimDoubt> {
         ClaimDoubt::Waking { server: server.clone(), share: 0.25, waited: 0.1 },
         ClaimDoubt::Waking { server: server.clone(), share: 0.001, waited: 0.08 },
         ClaimDoubt::BetweenLooks { server: server.clone() },
+        ClaimDoubt::AskedRuntime { server: server.clone() },
         ClaimDoubt::Unwaited { server: server.clone() },
         ClaimDoubt::Rounds { server: server.clone(), launches: 2, of: 6 },
         ClaimDoubt::Failing { server: server.clone() },
