@@ -52,6 +52,9 @@ pub(crate) fn unlinked(error: &NatsError) -> Failure {
     let cure = match error {
         NatsError::Connect { .. } => "; is nats-server running there, and do user, password and certificates fit?",
         NatsError::JetStream { .. } => "; start it with JetStream (nats-server -js), and let this user make streams",
+        NatsError::Refused { .. } => {
+            "; let this user publish and subscribe to `bourdon.POOL.>` of this --pool, and whoever commands also `$JS.API.>` and `_INBOX.>`"
+        }
         NatsError::Gone(_) | NatsError::Own(_) => "",
     };
     Failure::unreachable(format!("{error}{cure}"))

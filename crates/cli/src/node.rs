@@ -42,16 +42,21 @@ pub(crate) fn run(args: &NodeArgs) -> Result<Exit, Failure> {
         ahead_ns: (args.clock_ahead * NS_PER_S as f64) as i64,
         once: args.once,
     };
-    let mut said = BTreeSet::new();
+    let (mut said, mut came_to_nothing) = (BTreeSet::new(), false);
     serve(node, &stop, &mut |news| {
         let line = line(&news);
+        match &news {
+            NodeNews::Ordered { .. } => came_to_nothing = false,
+            NodeNews::Failed(_) | NodeNews::Deserted => came_to_nothing = true,
+            _ => {}
+        }
         let is_new = !matches!(news, NodeNews::Unheeded(..)) || said.len() < MOST_SAID && said.insert(line.clone());
         if is_new {
             say(line);
         }
     })
     .map_err(|error| unlinked(&error))?;
-    Ok(Exit::Good)
+    Ok(Exit::of_answer(args.once && came_to_nothing, false))
 }
 
 /// What this node is.

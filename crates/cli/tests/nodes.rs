@@ -20,9 +20,14 @@ struct Link {
 
 impl Link {
     fn new() -> Option<Self> {
+        Self::with("")
+    }
+
+    /// With these settings of the server of messages.
+    fn with(settings: &str) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("key"), "a secret of all of them\n").unwrap();
-        Some(Self { nats: Nats::start()?, folder })
+        Some(Self { nats: Nats::with(settings)?, folder })
     }
 
     fn key(&self) -> String {
@@ -204,6 +209,57 @@ fn what_cannot_be_is_told_with_its_cure() {
     assert_refused(&sources, 2, "--source is each node's own", "give it to bourdon node");
     let alone = bourdon(&["load", &url, "--key", &key]);
     assert_refused(&alone, 2, "--key is of nodes", "--nodes URL");
+}
+
+#[test]
+fn who_may_not_hear_or_speak_on_the_server_of_messages_is_told_so() {
+    let users = "authorization { users: [
+      { user: deaf, password: x, permissions: { publish: '>', subscribe: '_INBOX.>' } }
+      { user: mute, password: x, permissions: { publish: '$JS.API.>', subscribe: '>' } }
+    ] }";
+    let Some(link) = Link::with(users) else { return };
+    let (key, specimen) = (link.key(), Specimen::of(Kind::Clean));
+    let url = |user: &str| link.nats.url().replace("nats://", &["nats://", user, ":x@"].concat());
+    let cure = "publish and subscribe to `bourdon.POOL.>`";
+    assert_refused(&bourdon(&["node", "--nats", &url("deaf"), "--key", &key]), 4, "refuses: ", cure);
+    for user in ["deaf", "mute"] {
+        let ended = bourdon(&["load", &specimen.url(), "--nodes", &url(user), "--key", &key, "--workers", "1"]);
+        assert_refused(&ended, 4, "refuses: ", cure);
+        assert!(ended.stderr.to_lowercase().contains("permissions violation"), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn with_the_users_that_are_shipped_a_load_is_made() {
+    let shipped = include_str!("../../../deploy/kustomize/nats.conf");
+    let settings =
+        shipped.replace("store_dir: /data", "").replace("$NODE_PASSWORD", "n/1").replace("$COMMAND_PASSWORD", "c@2");
+    let Some(link) = Link::with(&settings) else { return };
+    let (key, specimen) = (link.key(), Specimen::of(Kind::Clean));
+    let url = |user: &str| link.nats.url().replace("nats://", &["nats://", user, "@"].concat());
+    let node = spawn(&["node", "--nats", &url("node:n%2F1"), "--key", &key, "--once"]);
+    let options = ["--nodes", &url("command:c%402"), "--key", &key, "--workers", "1", "-c", "1", "-n", "7"];
+    let ended = bourdon(&[&["load", &specimen.url(), "--format", "json"], &options[..]].concat());
+    assert_eq!(ended.document_with(0).count("accounting/ok"), 7);
+    assert_eq!(node.end().status, Some(0));
+}
+
+#[test]
+fn a_node_that_ends_after_one_load_says_whether_that_came_to_something() {
+    let Some(link) = Link::new() else { return };
+    let specimen = Specimen::of(Kind::Clean);
+    let options = ["--workers", "1", "-c", "1", "-n", "1"];
+    let node = link.node(&["--once"]);
+    link.load(&specimen.url(), &options).document_with(0);
+    assert_eq!(node.end().status, Some(0));
+    let node = link.node(&["--once"]);
+    let load = link.begin(&specimen.url(), &["--workers", "1", "-c", "1", "-R", "100", "-d", "60s"]);
+    specimen.log_of(10);
+    node.signal(Signal::TERM);
+    let ended = node.end();
+    assert_eq!(ended.status, Some(1), "it was ended in the middle of it: {ended:?}");
+    load.signal(Signal::TERM);
+    load.end();
 }
 
 #[test]

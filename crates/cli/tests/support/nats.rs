@@ -11,6 +11,9 @@ pub(crate) struct Nats {
     port: u16,
 }
 
+/// Its settings, in its folder.
+const SETTINGS: &str = "settings.conf";
+
 /// Where `scale/setup.sh` puts it; none where there is no Go to build it with.
 fn program() -> Option<PathBuf> {
     let debug = Path::new(env!("CARGO_BIN_EXE_bourdon")).parent()?;
@@ -27,7 +30,13 @@ fn program() -> Option<PathBuf> {
 impl Nats {
     /// None where it cannot be had, which has been said.
     pub(crate) fn start() -> Option<Self> {
+        Self::with("")
+    }
+
+    /// The same with these settings.
+    pub(crate) fn with(settings: &str) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(SETTINGS), settings).unwrap();
         let (running, port) = launch(&program()?, &folder, 0);
         Some(Self { running, folder, port })
     }
@@ -60,6 +69,7 @@ fn launch(program: &Path, folder: &tempfile::TempDir, port: u16) -> (Child, u16)
     let mut command = Command::new(program);
     let wanted = if port == 0 { "-1".to_owned() } else { port.to_string() };
     command.args(["-a", "127.0.0.1", "-p", &wanted, "-js", "-sd"]).arg(folder.path());
+    command.arg("-c").arg(folder.path().join(SETTINGS));
     let mut running = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(running.stderr.take().unwrap()).lines();
     let mut port = None;

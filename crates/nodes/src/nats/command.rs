@@ -9,7 +9,7 @@ use engine::MonotonicClock;
 use futures_util::StreamExt;
 use model::Clock;
 
-use super::{NatsError, Place, TICK, runtime};
+use super::{Change, NatsError, Place, TICK, runtime};
 use crate::coordinator::{Asked, Coordinator, Does};
 use crate::key::{Key, MOST_BYTES, fresh_name};
 use crate::message::Address;
@@ -72,10 +72,13 @@ async fn run(command: Command, stop: &AtomicBool, told: &mut dyn FnMut(News)) ->
                 Some(Err(_)) => Vec::new(),
                 None => return Err(NatsError::Gone(place.shown())),
             },
-            Some(is_up) = changes.recv() => {
-                coordinator.connected(MonotonicClock.now_ns(), is_up);
-                Vec::new()
-            }
+            Some(change) = changes.recv() => match change {
+                Change::Refused(why) => return Err(NatsError::Refused { url: place.shown(), why }),
+                Change::Up | Change::Down => {
+                    coordinator.connected(MonotonicClock.now_ns(), matches!(change, Change::Up));
+                    Vec::new()
+                }
+            },
             _ = ticks.tick() => {
                 let now_ns = MonotonicClock.now_ns();
                 let stopped = if stop.load(Ordering::Relaxed) { coordinator.stop(now_ns) } else { Vec::new() };

@@ -6,7 +6,8 @@ mod serve;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, Subject};
+use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, Event, ServerAddr, ServerError, Subject};
+use percent_encoding::percent_decode_str;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 pub use command::{Command, command};
@@ -64,6 +65,14 @@ pub enum NatsError {
         /// Why.
         why: String,
     },
+    /// It does not let this user read or send what has to be read or sent.
+    #[error("{url} refuses: {why}")]
+    Refused {
+        /// Where.
+        url: String,
+        /// Why, in the server's words.
+        why: String,
+    },
     /// The connection is gone for good.
     #[error("the connection to {0} is gone")]
     Gone(String),
@@ -72,17 +81,37 @@ pub enum NatsError {
     Own(#[from] std::io::Error),
 }
 
+/// What becomes of the connection to the server.
+#[derive(Debug)]
+enum Change {
+    /// Messages come and go.
+    Up,
+    /// They do not.
+    Down,
+    /// The server refused what was asked of it, in its words.
+    Refused(String),
+}
+
+impl Change {
+    fn of(event: Event) -> Option<Self> {
+        match event {
+            Event::Connected => Some(Change::Up),
+            Event::Disconnected | Event::Closed => Some(Change::Down),
+            // Other errors of the server end the connection, which is made anew.
+            Event::ServerError(ServerError::Other(why)) if why.to_lowercase().contains("permissions violation") => {
+                Some(Change::Refused(why))
+            }
+            _ => None,
+        }
+    }
+}
+
 impl Place {
-    /// Connects; what comes out tells whether messages come and go, each time that changes.
-    async fn connect(&self) -> Result<(Client, UnboundedReceiver<bool>), NatsError> {
+    /// Connects; what comes out tells what becomes of it.
+    async fn connect(&self) -> Result<(Client, UnboundedReceiver<Change>), NatsError> {
         let (changed, changes) = unbounded_channel();
         let told = move |event| {
-            let is_up = match event {
-                Event::Connected => Some(true),
-                Event::Disconnected | Event::Closed => Some(false),
-                _ => None,
-            };
-            is_up.into_iter().for_each(|is_up| _ = changed.send(is_up));
+            Change::of(event).into_iter().for_each(|change| _ = changed.send(change));
             async {}
         };
         let mut options = ConnectOptions::new()
@@ -98,11 +127,15 @@ impl Place {
         if let Some(file) = &self.ca {
             options = options.add_root_certificates(file.clone()).require_tls(true);
         }
-        let servers: Vec<&str> = self.url.split(',').collect();
+        let servers: Result<Vec<ServerAddr>, _> = self.url.split(',').map(str::parse).collect();
+        let servers = servers.map_err(|error| self.unreached(&error))?;
+        if let Some(server) = servers.iter().find(|server| server.has_user_pass()) {
+            options = let_in(options, server);
+        }
         let client = options.connect(servers).await.map_err(|error| NatsError::Connect {
             url: self.shown(),
             why: error.to_string(),
-            may_come: matches!(error.kind(), ConnectErrorKind::Io | ConnectErrorKind::Dns | ConnectErrorKind::TimedOut),
+            may_come: may_come(&error),
         })?;
         Ok((client, changes))
     }
@@ -131,6 +164,22 @@ impl Place {
         }
         .into()
     }
+}
+
+/// Says who we are where the URL does, which the client leaves to its user: a user and a password, or a token.
+fn let_in(options: ConnectOptions, server: &ServerAddr) -> ConnectOptions {
+    let of = |text: Option<&str>| percent_decode_str(text.unwrap_or_default()).decode_utf8_lossy().into_owned();
+    match server.password() {
+        Some(password) => options.user_and_password(of(server.username()), of(Some(password))),
+        None => options.token(of(server.username())),
+    }
+}
+
+/// Whether a server that is not reached may be later. One whose certificate does not fit is there.
+fn may_come(error: &ConnectError) -> bool {
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
+    let is_wrong = source.is_some_and(|error| error.kind() == std::io::ErrorKind::InvalidData);
+    matches!(error.kind(), ConnectErrorKind::Io | ConnectErrorKind::Dns | ConnectErrorKind::TimedOut) && !is_wrong
 }
 
 /// A runtime for messages alone: load has threads of its own.

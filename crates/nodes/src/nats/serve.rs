@@ -13,7 +13,7 @@ use model::Clock;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 
-use super::{AGAIN, NatsError, Place, TICK, runtime};
+use super::{AGAIN, Change, NatsError, Place, TICK, runtime};
 use crate::allowed::Allowed;
 use crate::key::{Key, fresh_name, signature};
 use crate::message::{Address, Order, Presence};
@@ -172,10 +172,13 @@ async fn run(serve: Serve, stop: &AtomicBool, told: &mut dyn FnMut(NodeNews)) ->
                 true => vec![NodeDoes::Tell(NodeNews::Delivered)],
                 false => node.made(clock.now_ns(), Making::Failed(NOT_KEPT.to_owned())),
             },
-            Some(is_up) = changes.recv() => {
-                node.connected(clock.now_ns(), is_up);
-                Vec::new()
-            }
+            Some(change) = changes.recv() => match change {
+                Change::Refused(why) => return Err(NatsError::Refused { url: runner.place.shown(), why }),
+                Change::Up | Change::Down => {
+                    node.connected(clock.now_ns(), matches!(change, Change::Up));
+                    Vec::new()
+                }
+            },
             _ = ticks.tick() => node.tick(clock.now_ns()),
         };
         if let Some(session) = runner.carry_out(does).await {
@@ -194,7 +197,7 @@ async fn connected(
     place: &Place,
     stop: &AtomicBool,
     told: &mut dyn FnMut(NodeNews),
-) -> Result<Option<(Client, UnboundedReceiver<bool>)>, NatsError> {
+) -> Result<Option<(Client, UnboundedReceiver<Change>)>, NatsError> {
     let mut is_told = false;
     while !stop.load(Ordering::Relaxed) {
         match place.connect().await {
