@@ -25,9 +25,13 @@ impl Link {
 
     /// With these settings of the server of messages.
     fn with(settings: &str) -> Option<Self> {
+        Some(Self::of(Nats::with(settings)?))
+    }
+
+    fn of(nats: Nats) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("key"), "a secret of all of them\n").unwrap();
-        Some(Self { nats: Nats::with(settings)?, folder })
+        Self { nats, folder }
     }
 
     fn key(&self) -> String {
@@ -231,14 +235,11 @@ fn who_may_not_hear_or_speak_on_the_server_of_messages_is_told_so() {
 
 #[test]
 fn with_the_users_that_are_shipped_a_load_is_made() {
-    let shipped = include_str!("../../../deploy/kustomize/nats.conf");
-    let settings =
-        shipped.replace("store_dir: /data", "").replace("$NODE_PASSWORD", "n/1").replace("$COMMAND_PASSWORD", "c@2");
-    let Some(link) = Link::with(&settings) else { return };
+    let Some(nats) = Nats::of_deploy() else { return };
+    let link = Link::of(nats);
     let (key, specimen) = (link.key(), Specimen::of(Kind::Clean));
-    let url = |user: &str| link.nats.url().replace("nats://", &["nats://", user, "@"].concat());
-    let node = spawn(&["node", "--nats", &url("node:n%2F1"), "--key", &key, "--once"]);
-    let options = ["--nodes", &url("command:c%402"), "--key", &key, "--workers", "1", "-c", "1", "-n", "7"];
+    let node = spawn(&["node", "--nats", &link.nats.url_of("node"), "--key", &key, "--once"]);
+    let options = ["--nodes", &link.nats.url_of("command"), "--key", &key, "--workers", "1", "-c", "1", "-n", "7"];
     let ended = bourdon(&[&["load", &specimen.url(), "--format", "json"], &options[..]].concat());
     assert_eq!(ended.document_with(0).count("accounting/ok"), 7);
     assert_eq!(node.end().status, Some(0));

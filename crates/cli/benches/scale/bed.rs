@@ -34,13 +34,13 @@ pub(crate) struct Bed {
 impl Bed {
     /// Whether there is a server of messages, or one can be built.
     pub(crate) fn can_be() -> bool {
-        Nats::start().is_some()
+        Nats::of_deploy().is_some()
     }
 
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("key"), "a secret of all of them").unwrap();
-        Self { nats: Nats::start().unwrap(), folder, nodes: Vec::new(), servers: Vec::new(), files: None }
+        Self { nats: Nats::of_deploy().unwrap(), folder, nodes: Vec::new(), servers: Vec::new(), files: None }
     }
 
     /// One in which each process may have so many files open.
@@ -61,12 +61,13 @@ impl Bed {
         command
     }
 
-    fn link(&self) -> [String; 2] {
-        [self.nats.url(), self.folder.path().join("key").display().to_string()]
+    /// Where a user of the server of messages reaches it, and the secret of all.
+    fn link(&self, user: &str) -> [String; 2] {
+        [self.nats.url_of(user), self.folder.path().join("key").display().to_string()]
     }
 
     pub(crate) fn node(&mut self, options: &[&str]) {
-        let [nats, key] = self.link();
+        let [nats, key] = self.link("node");
         let mut command = self.command(&[&["node", "--nats", &nats, "--key", &key], options].concat());
         self.nodes.push(Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()));
     }
@@ -99,7 +100,7 @@ impl Bed {
     }
 
     pub(crate) fn begin(&self, url: &str, options: &[&str]) -> Load {
-        let [nats, key] = self.link();
+        let [nats, key] = self.link("command");
         let arguments = [&["load", url, "--nodes", &nats, "--key", &key, "--format", "json"], options].concat();
         let mut running =
             Running(self.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());

@@ -41,6 +41,19 @@ impl Nats {
         Some(Self { running, folder, port })
     }
 
+    /// With the users that `deploy/` gives it, whose passwords are nothing that a URL may hold as it is.
+    pub(crate) fn of_deploy() -> Option<Self> {
+        let shipped = include_str!("../../../../deploy/kustomize/nats.conf");
+        // Where it keeps what it is given is said by an option.
+        let settings = shipped.replace("store_dir: /data", "");
+        Self::with(&settings.replace("$NODE_PASSWORD", "node/1").replace("$COMMAND_PASSWORD", "command/1"))
+    }
+
+    /// Where one of these users, `node` or `command`, reaches it.
+    pub(crate) fn url_of(&self, user: &str) -> String {
+        self.url().replace("nats://", &["nats://", user, ":", user, "%2F1@"].concat())
+    }
+
     pub(crate) fn url(&self) -> String {
         format!("nats://127.0.0.1:{}", self.port)
     }
