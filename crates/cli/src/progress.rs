@@ -77,7 +77,16 @@ pub(crate) struct RunProgress {
     tells_blocks: bool,
     /// How many cycles there will be, where each block is one.
     cycles: u32,
+    /// What others used of all CPUs in each launch of the first blocks, as a share.
+    others: Vec<f64>,
 }
+
+/// Blocks after which it is told that others keep the machine busy.
+const LOOKED_AT: u32 = 2;
+
+/// From which share of all CPUs on in each launch. A choice: next to a program that used 14 % of them nothing was called the same, and most
+/// else was open (docs/PROOF.md).
+const MUCH_BY_OTHERS: f64 = 0.1;
 
 impl RunProgress {
     pub(crate) fn new() -> Self {
@@ -98,6 +107,7 @@ impl RunProgress {
             tells_anew: false,
             tells_blocks: true,
             cycles: 0,
+            others: Vec::new(),
         }
     }
 
@@ -173,6 +183,9 @@ impl RunProgress {
         }
         let number = if record.is_up() { &mut self.block_trials } else { &mut self.block_not_up };
         *number += 1;
+        if let Some(seen) = record.observation.as_ref().filter(|_| (1..=LOOKED_AT).contains(&record.block)) {
+            self.others.push(seen.host.others_share);
+        }
         if record.twin && record.is_up() {
             self.block_again = Some(record.levels.target().to_owned());
         }
@@ -214,11 +227,27 @@ impl RunProgress {
             };
             say(format!("block {}: {}{again}{anew}{not_up}", self.block, counted(trials, "trial", "trials")));
         }
+        if self.tells_blocks && self.block == LOOKED_AT {
+            busy(&std::mem::take(&mut self.others)).into_iter().for_each(|line| self.say(&line));
+        }
     }
 
     fn say(&self, line: &str) {
         if self.bar.is_hidden() { say(line) } else { self.bar.println(stderr_text(line)) }
     }
+}
+
+/// That more blocks will show little, told while there is time to end what keeps the machine busy.
+fn busy(others: &[f64]) -> Option<String> {
+    let least = others.iter().copied().reduce(f64::min)?;
+    let mean = others.iter().sum::<f64>() / others.len() as f64;
+    (least > MUCH_BY_OTHERS).then(|| {
+        format!(
+            "other programs used {} of this machine's CPU time so far: most figures will stay open, however many blocks there \
+             are; end those, or stop this one (what was measured is kept)",
+            ::report::format::percent(mean)
+        )
+    })
 }
 
 /// What was added to the plan, in words.
@@ -253,4 +282,17 @@ fn lagging(untold: &[String], recorded: usize) -> String {
 
 fn indent(text: &str) -> String {
     text.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_that_others_use_in_every_launch_is_told() {
+        assert_eq!(busy(&[]), None);
+        assert_eq!(busy(&[0.7, 0.7, 0.02]), None, "one launch had it to itself");
+        let told = busy(&[0.6, 0.8]).unwrap();
+        assert!(told.starts_with("other programs used 70 % of this machine's CPU time"), "{told}");
+    }
 }

@@ -56,7 +56,7 @@ fn known_words(known: &Known) -> String {
     let are = if metrics.len() == 1 { "is" } else { "are" };
     // Below what the three significant digits of a histogram resolve it is only known to be so.
     let half_width = if known.half_width < 0.001 { "<0.1 %".to_owned() } else { percent(known.half_width) };
-    format!("{} {are} known to ± {half_width} at 95 %", metrics.join(" and "))
+    format!("{} {are} known to ± {half_width} at 95 % by scatter alone", metrics.join(" and "))
 }
 
 /// What a cell was added for.

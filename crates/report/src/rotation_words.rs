@@ -65,12 +65,15 @@ pub(crate) fn margin(analysis: &CompareAnalysis) -> Option<String> {
 /// For how long servers were watched after a load, and what they did then, or what nobody sees of those that were not.
 pub(crate) fn watched(named: &[(String, &CellAnalysis)], rest: Option<CompareRest>) -> Option<String> {
     if let Some(CompareRest { length_s, old_cpu_s, new_cpu_s }) = rest {
+        let used = match [old_cpu_s, new_cpu_s].map(|cpu_s| duration_us(1e6 * cpu_s)) {
+            _ if old_cpu_s + new_cpu_s == 0.0 => "neither was seen to use any CPU then".to_owned(),
+            [old, new] => format!(
+                "the old one was seen to use up to {old} of CPU then, the new one up to {new}, which may be owed for requests"
+            ),
+        };
         return Some(format!(
-            "Each server was watched for {length_s:.1} s after a load, while nobody asked it anything: the old one was seen to \
-             use up to {} of CPU then, the new one up to {}, which may be owed for requests. Work that is put off for longer is \
-             not seen.",
-            duration_us(1e6 * old_cpu_s),
-            duration_us(1e6 * new_cpu_s)
+            "Each server was watched for {length_s:.1} s after a load, while nobody asked it anything: {used}. Work that is put \
+             off for longer is not seen."
         ));
     }
     let measured = || named.iter().filter(|(_, cell)| cell.trials > 0);
