@@ -42,8 +42,7 @@ pub enum Withheld {
     Cold,
     /// Launches of the one went round with others, and the other had the load to itself.
     Rotation,
-    /// What processes of one of them share with other targets that live at the same time counts in part for each: alone its memory may
-    /// be more.
+    /// What processes of one of them share with others that live at the same time counts in part for each: in full its memory may be more.
     SharedMemory,
     /// Processes of one of them may have had more memory between two looks, by as much as makes a difference of that size.
     BetweenLooks,

@@ -158,7 +158,7 @@ pub(crate) fn why_withheld(why: Withheld) -> Option<&'static str> {
         Withheld::Wrong => "replies were wrong",
         Withheld::Silent => "a server did not answer",
         Withheld::Unanswered => "requests had no reply",
-        Withheld::SharedMemory => "servers that run at the same time share memory",
+        Withheld::SharedMemory => "memory that processes share is counted in part",
         Withheld::AskedRuntime => "asking a server's runtime takes memory in it",
         Withheld::Waking => "waking a server took extra CPU or time",
         Withheld::Pauses => "a server may put off work until the load pauses",

@@ -173,7 +173,7 @@ fn waking(server: &Cell, share: f64, waited: f64) -> String {
 
 fn shared_memory(server: &Cell, metric: Metric) -> String {
     format!(
-        "memory that {} shares with servers running alongside is only partly counted, so its {} may be higher",
+        "memory that {} shares with other processes is only partly counted, so its {} may be higher",
         place(server),
         metric.words()
     )

@@ -108,9 +108,7 @@ pub(crate) fn pauses(who: &str) -> String {
 }
 
 fn shared_memory(who: &str, share: &str) -> String {
-    format!(
-        "memory that {who} {share} with servers running alongside is only partly counted, and alone it may be higher"
-    )
+    format!("memory that {who} {share} with other processes is only partly counted, and in full it may be higher")
 }
 
 pub(crate) fn asked_runtime(who: &str) -> String {
@@ -162,6 +160,10 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker, cpus: u
             "launches of their own{}, which do not show what a server puts off until its load pauses",
             asker.by(Knob::Alone)
         ),
+        // Alone it is what one process has whole beside what several have in part.
+        Withheld::SharedMemory if !cells().any(|cell| matches!(cell.rotation, Some(Rotated::Together { .. }))) => {
+            return None;
+        }
         Withheld::Waking | Withheld::SharedMemory | Withheld::FewCollections | Withheld::Rotation => {
             format!("launches of their own{}", asker.by(Knob::Alone))
         }

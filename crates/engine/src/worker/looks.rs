@@ -17,16 +17,34 @@ pub(super) struct Looks {
     pub(super) longest_stall_ns: u64,
     /// Waits until everything has been looked at that came while the thread stood still: replies may still lie in the sockets.
     waits_to_catch_up: usize,
+    /// Waits to catch up since everything should have ended.
+    waits_overtime: usize,
+}
+
+/// How often it catches up at most once everything should have ended: where servers send without end, and the thread does not get its CPU for
+/// that, each of its waits is followed by another standstill. A choice.
+const MOST_OVERTIME: usize = 4;
+
+/// Waits after which none of what so many connections have to say is left from before.
+fn waits_for(connections: usize) -> usize {
+    1 + connections / EDGES_PER_WAIT
 }
 
 impl Looks {
     pub(super) fn new(now_ns: u64) -> Self {
-        Self { at_ns: now_ns, remarkable_ns: 0, longest_stall_ns: 0, waits_to_catch_up: 0 }
+        Self { at_ns: now_ns, remarkable_ns: 0, longest_stall_ns: 0, waits_to_catch_up: 0, waits_overtime: 0 }
     }
 
     /// Whether what came while the thread stood still may not have been looked at yet.
     pub(super) fn to_catch_up(&self) -> bool {
         self.waits_to_catch_up > 0
+    }
+
+    /// Whether all that came while the thread stood still was looked at, or will not be: asked once after each wait when everything should have
+    /// ended.
+    pub(super) fn has_caught_up(&mut self, connections: usize) -> bool {
+        self.waits_overtime += 1;
+        !self.to_catch_up() || self.waits_overtime > MOST_OVERTIME * waits_for(connections)
     }
 
     /// A wait brought so many edges. They come in the order in which they were noticed, so that after as many waits as all
@@ -68,8 +86,31 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
         self.looks.longest_stall_ns = self.looks.longest_stall_ns.max(stall_ns);
         self.looks.remarkable_ns = self.looks.longest_stall_ns.min(STANDSTILL_NS - 1);
         if until_ns - from_ns >= STANDSTILL_NS {
-            self.looks.waits_to_catch_up = 1 + self.connections.len() / EDGES_PER_WAIT;
+            self.looks.waits_to_catch_up = waits_for(self.connections.len());
             self.ledger.stood_still(from_ns, until_ns);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_that_send_without_end_do_not_keep_a_load_from_its_end() {
+        let mut looks = Looks::new(0);
+        assert!(looks.has_caught_up(10), "it never stood still");
+        let mut waits = 1;
+        loop {
+            // Each wait is followed by another standstill.
+            looks.waits_to_catch_up = waits_for(10);
+            waits += 1;
+            if looks.has_caught_up(10) {
+                break;
+            }
+        }
+        assert_eq!(waits, 1 + MOST_OVERTIME * waits_for(10));
+        looks.waited(0);
+        assert!(looks.has_caught_up(10), "nothing was left to be looked at");
     }
 }

@@ -172,6 +172,7 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
             self.connections[ready.slot].unfinished = false;
             self.on_ready(ready);
             self.dispatch();
+            self.ledger.tick(self.looks.at_ns);
         }
         for index in 0..edges {
             if index % SLOTS_WARMED == 0 {
@@ -180,6 +181,10 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
             }
             let ready = self.wire.ready(index);
             self.on_ready(ready);
+            // Those that send without end may take so long in turn that a second, or the window, passes among them.
+            if self.connections[ready.slot].unfinished {
+                self.ledger.tick(self.looks.at_ns);
+            }
             if self.demand.is_open() {
                 self.dispatch();
             }
@@ -212,14 +217,15 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
         }
     }
 
-    fn is_done(&self, now_ns: u64) -> bool {
+    fn is_done(&mut self, now_ns: u64) -> bool {
         let end_ns = self.demand.window.end_ns;
         let idle = self.connections.all_in_flight() == 0;
         let held = || self.connections.iter().any(|connection| connection.reserved.is_some());
         if now_ns >= end_ns {
             let drained = idle && (self.demand.is_open() || !held());
             // Who slept through the drain has yet to look at what came in it.
-            return drained || now_ns >= end_ns.saturating_add(self.drain_ns) && !self.looks.to_catch_up();
+            return drained
+                || now_ns >= end_ns.saturating_add(self.drain_ns) && self.looks.has_caught_up(self.connections.len());
         }
         self.demand.is_over(now_ns) && idle && !held()
     }

@@ -262,9 +262,14 @@ impl ClaimTest<'_> {
 
     fn range(&self, block: u32, doubts: &[Doubt], confidence: f64) -> Option<Range> {
         let look_up = |call: &Call| {
-            guard::figure(self.records, (Side::alone(self.cell(call)?), block), call.metric, doubts, confidence)
+            guard::figure(self.records, (self.side(self.cell(call)?), block), call.metric, doubts, confidence)
         };
         range(&self.resolved.expectation.expression, &look_up)
+    }
+
+    /// A cell of the claim as it is judged beside its other ones.
+    pub(super) fn side(&self, cell: usize) -> Side {
+        Side::alone(cell).against(self.resolved.cells.values().copied().find(|other| *other != cell))
     }
 
     pub(super) fn cell(&self, call: &Call) -> Option<usize> {

@@ -6,7 +6,7 @@ use model::{Call, Cell, ClaimDoubt, ClaimNote, Coldness, Factor, Metric, Unit};
 
 use super::evaluate::{ClaimTest, Outcome, Scaled};
 use crate::cells;
-use crate::guard::{self, Doubt, Side, noise};
+use crate::guard::{self, Doubt, noise};
 use crate::launch::Launch;
 use crate::rates::bounded_base;
 use crate::slices;
@@ -88,7 +88,7 @@ impl ClaimTest<'_> {
 
     fn reason(&self, doubt: Doubt, call: &Call, cell: usize) -> Option<ClaimDoubt> {
         let range =
-            |block: &u32| guard::figure(self.records, (Side::alone(cell), *block), call.metric, &[doubt], CONFIDENCE);
+            |block: &u32| guard::figure(self.records, (self.side(cell), *block), call.metric, &[doubt], CONFIDENCE);
         let widest = self.records.blocks().iter().find(|block| range(block).is_some_and(|r| r.low < r.high))?;
         let (server, metric) = (self.server(cell), call.metric);
         Some(match doubt {

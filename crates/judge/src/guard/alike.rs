@@ -14,17 +14,24 @@ pub(crate) struct Side {
     pub(super) cell: usize,
     /// The cell that it is compared with; none where nobody knows of one.
     beside: Option<usize>,
+    /// A cell whose figures stand beside its own, in a comparison or in a claim.
+    pub(super) against: Option<usize>,
 }
 
 impl Side {
     /// For which it is not known what it is compared with.
     pub(crate) fn alone(cell: usize) -> Self {
-        Side { cell, beside: None }
+        Side { cell, beside: None, against: None }
+    }
+
+    /// The same where a claim asks of other cells, too.
+    pub(crate) fn against(self, other: Option<usize>) -> Self {
+        Side { against: other, ..self }
     }
 
     /// Compared with another one.
     pub(crate) fn beside(cell: usize, other: usize) -> Self {
-        Side { cell, beside: Some(other) }
+        Side { cell, beside: Some(other), against: Some(other) }
     }
 }
 

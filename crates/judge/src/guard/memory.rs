@@ -1,9 +1,20 @@
 //! Memory of processes, of which a page that n share counts an nth in each: in part for every target that lives beside. And in rotation, what
 //! asking a runtime takes in it.
 
-use model::Metric;
+use model::{MemoryCount, Metric};
 
+use super::Side;
 use crate::launch::Launch;
+use crate::records::Records;
+
+/// Whether memory that processes share counts in part in a launch: in rotation with other targets; and alone, with every process of the machine
+/// that has the same pages (libraries, an interpreter), where it stands beside launches of one process, whose pages count whole.
+pub(super) fn counts_in_part(records: &Records, side: Side, launch: &Launch) -> bool {
+    let count = |launch: &Launch| launch.record.observation.as_ref().map(model::Observation::memory_count);
+    let has_whole = |cell: usize| records.valid(cell).any(|launch| count(launch) == Some(MemoryCount::Resident));
+    let is_beside_whole = || [Some(side.cell), side.against].into_iter().flatten().any(has_whole);
+    launch.rounds.is_some() || count(launch) == Some(MemoryCount::Proportional) && is_beside_whole()
+}
 
 /// The most that a figure of memory would be of a launch that lived alone, in bytes: its resident pages, each in each of its
 /// processes. What was seen is the least, for who is alone shares with fewer. None of other metrics, and where nobody looked.
@@ -126,6 +137,9 @@ mod tests {
         assert_eq!(found([several(20, 44), several(50, 90)], true), ((Slower, None), GateVerdict::Broken));
         assert_eq!(found([one(44), several(18, 40)], true), ((Faster, None), GateVerdict::Held));
         assert_eq!(found([one(30), several(18, 40)], true), (SHARED, GateVerdict::Undecided));
+        assert_eq!(found([one(30), several(18, 40)], false), (SHARED, GateVerdict::Undecided), "a helper beside it");
+        assert_eq!(found([several(18, 40), one(30)], false), (SHARED, GateVerdict::Undecided));
+        assert_eq!(found([one(44), several(18, 40)], false), ((Faster, None), GateVerdict::Held));
         assert_eq!(
             found([one(30), one(30)], true),
             ((Same, None), GateVerdict::Held),
@@ -254,7 +268,11 @@ mod tests {
             "pss_at_rest(new) > 25MB",
         ];
         assert_eq!(claims(&asked, true), [open, sure, sure, open, sure, open, open, sure]);
-        assert_eq!(claims(&asked, false), [sure; 8]);
+        assert_eq!(
+            claims(&asked, false),
+            [sure, sure, sure, open, sure, sure, sure, sure],
+            "one process beside several"
+        );
     }
 
     #[test]
