@@ -53,7 +53,7 @@ pub(crate) fn unlinked(error: &NatsError) -> Failure {
         NatsError::Connect { .. } => "; is nats-server running there, and do user, password and certificates fit?",
         NatsError::JetStream { .. } => "; start it with JetStream (nats-server -js), and let this user make streams",
         NatsError::Refused { .. } => {
-            "; let this user publish and subscribe to `bourdon.POOL.>` of this --pool, and whoever commands also `$JS.API.>` and `_INBOX.>`"
+            "; let this user publish and subscribe to `bourdon.POOL.>` of this --pool and to `_INBOX.>`, and whoever commands publish to `$JS.API.>`, `$JS.ACK.>` and `$JS.FC.>` as well"
         }
         NatsError::Gone(_) | NatsError::Own(_) => "",
     };

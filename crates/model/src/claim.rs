@@ -377,7 +377,7 @@ pub enum ClaimDoubt {
         /// For each second of CPU that it used in its own slices, in seconds.
         share: f64,
     },
-    /// What its processes share with other servers that live at the same time counts in part for each: alone its memory may be more.
+    /// What its processes share with others that live at the same time counts in part for each: in full its memory may be more.
     SharedMemory {
         /// Which server.
         server: Cell,

@@ -1,6 +1,8 @@
 //! Why a verdict is held back, of which server, and what would settle it.
 
-use model::{Arm, CellAnalysis, Coldness, CompareAnalysis, MarkCause, Rotated, Waited, Withheld, format_duration};
+use model::{
+    Arm, CellAnalysis, Coldness, CompareAnalysis, MarkCause, MemoryCount, Rotated, Waited, Withheld, format_duration,
+};
 
 use crate::asker::{Asker, Knob};
 use crate::format::LEAST_CPU;
@@ -160,10 +162,7 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker, cpus: u
             "launches of their own{}, which do not show what a server puts off until its load pauses",
             asker.by(Knob::Alone)
         ),
-        // Alone it is what one process has whole beside what several have in part.
-        Withheld::SharedMemory if !cells().any(|cell| matches!(cell.rotation, Some(Rotated::Together { .. }))) => {
-            return None;
-        }
+        Withheld::SharedMemory if counts_in_part_anyway(cells()) => return None,
         Withheld::Waking | Withheld::SharedMemory | Withheld::FewCollections | Withheld::Rotation => {
             format!("launches of their own{}", asker.by(Knob::Alone))
         }
@@ -194,6 +193,12 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker, cpus: u
     Some(asker.anew(cure))
 }
 
+/// Whether memory counts in part also in launches alone: beside one process, which has whole what several have in part.
+fn counts_in_part_anyway<'a>(cells: impl Iterator<Item = &'a CellAnalysis> + Clone) -> bool {
+    let is_alone = |cell: &CellAnalysis| !matches!(cell.rotation, Some(Rotated::Together { .. }));
+    cells.clone().any(|cell| cell.memory_count == MemoryCount::Resident) || cells.into_iter().all(is_alone)
+}
+
 /// `a longer window (-d)`.
 pub(crate) fn longer_window(asker: Asker) -> String {
     format!("a longer window{}", asker.by(Knob::Window))
@@ -211,7 +216,9 @@ fn warm_up(what: &str, seconds: f64, asker: Asker) -> String {
 
 /// The same for one side of a comparison, or both.
 pub(crate) fn cure_of(why: Withheld, of: &[Arm], analysis: &CompareAnalysis) -> Option<String> {
-    let cells = analysis.cells.iter().filter(|it| of.contains(&it.arm)).map(|it| &it.cell);
+    // Of memory that counts in part the other side matters, too.
+    let is_of = |arm: &Arm| why == Withheld::SharedMemory || of.contains(arm);
+    let cells = analysis.cells.iter().filter(|it| is_of(&it.arm)).map(|it| &it.cell);
     cure(why, &cells.collect::<Vec<_>>(), analysis.form.into(), analysis.environment.cpus)
 }
 

@@ -267,9 +267,11 @@ impl ClaimTest<'_> {
         range(&self.resolved.expectation.expression, &look_up)
     }
 
-    /// A cell of the claim as it is judged beside its other ones.
+    /// A cell of the claim as it is judged beside the other one, where it is about two: of more, each of its parts may be of one kind, as where a
+    /// growth is held against a growth.
     pub(super) fn side(&self, cell: usize) -> Side {
-        Side::alone(cell).against(self.resolved.cells.values().copied().find(|other| *other != cell))
+        let others: BTreeSet<usize> = self.resolved.cells.values().copied().filter(|other| *other != cell).collect();
+        Side::alone(cell).against(others.first().copied().filter(|_| others.len() == 1))
     }
 
     pub(super) fn cell(&self, call: &Call) -> Option<usize> {

@@ -108,11 +108,12 @@ fn pairs(comparisons: &[Comparison]) -> BTreeMap<(Metric, &Cell), Pairs<'_>> {
     pairs
 }
 
-/// Whether a difference is seen that noise alone could have made, or that is one of definition. A rank that is shared says only that
-/// none is seen.
+/// Whether a difference is seen that noise alone could have made, or that is one of definition; or memory counts in part in one of them. A rank
+/// that is shared says only that none is seen.
 fn is_left_open(pair: &Comparison) -> bool {
-    pair.withheld.is_some_and(|why| why.is_noise() || why == Withheld::Definition)
-        && pair.seen != Some(ComparisonVerdict::Same)
+    pair.withheld == Some(Withheld::SharedMemory)
+        || pair.withheld.is_some_and(|why| why.is_noise() || why == Withheld::Definition)
+            && pair.seen != Some(ComparisonVerdict::Same)
 }
 
 fn entrant(records: &Records, cell: usize, metric: Metric) -> Entrant {

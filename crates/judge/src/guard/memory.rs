@@ -9,11 +9,15 @@ use crate::records::Records;
 
 /// Whether memory that processes share counts in part in a launch: in rotation with other targets; and alone, with every process of the machine
 /// that has the same pages (libraries, an interpreter), where it stands beside launches of one process, whose pages count whole.
-pub(super) fn counts_in_part(records: &Records, side: Side, launch: &Launch) -> bool {
+pub(super) fn counts_in_part(records: &Records, side: Side, launch: &Launch, metric: Metric) -> bool {
+    let is_proportional = matches!(metric, Metric::PssAtRest | Metric::PssAfter);
     let count = |launch: &Launch| launch.record.observation.as_ref().map(model::Observation::memory_count);
     let has_whole = |cell: usize| records.valid(cell).any(|launch| count(launch) == Some(MemoryCount::Resident));
-    let is_beside_whole = || [Some(side.cell), side.against].into_iter().flatten().any(has_whole);
-    launch.rounds.is_some() || count(launch) == Some(MemoryCount::Proportional) && is_beside_whole()
+    // Of two runs the other one's cells are in records of its own, and figures that count unlike things are not compared.
+    let against = side.against.filter(|_| !records.is_one_of_two);
+    let is_beside_whole = || [Some(side.cell), against].into_iter().flatten().any(has_whole);
+    let alone = || !is_proportional && count(launch) == Some(MemoryCount::Proportional) && is_beside_whole();
+    most_bytes(launch, metric).is_some() && (launch.rounds.is_some() || alone())
 }
 
 /// The most that a figure of memory would be of a launch that lived alone, in bytes: its resident pages, each in each of its
@@ -246,6 +250,7 @@ mod tests {
         assert_eq!(found(alike, true), (SHARED, vec![None, None]));
         assert_eq!(found(alike, false).1, [Some(1), Some(2)]);
         assert_eq!(found([several(20, 44), several(50, 90)], true), ((Faster, None), vec![Some(1), Some(2)]));
+        assert_eq!(found([one(30), several(18, 40)], false), (SHARED, vec![None, None]), "alone, beside one process");
     }
 
     #[test]

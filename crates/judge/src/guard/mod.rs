@@ -136,7 +136,7 @@ fn is_given(records: &Records, side: Side, launch: &Launch, metric: Metric, doub
         Doubt::Silent => records.together(cell).failing.is_of_silence(),
         Doubt::Unanswered => metric == Metric::Errors,
         Doubt::Spill => launch.rounds.is_some(),
-        Doubt::SharedMemory => memory::counts_in_part(records, side, launch),
+        Doubt::SharedMemory => memory::counts_in_part(records, side, launch, metric),
         Doubt::Waking => {
             let is_closed = Asked::from(&records.plan.cells[cell]).is_closed();
             spill::is_woken_at_a_price(launch, metric, is_closed, waking_apart(records, side, launch))
