@@ -40,10 +40,7 @@ pub(super) fn least_bytes(launch: &Launch, metric: Metric) -> Option<f64> {
     launch.rounds.as_ref()?;
     seen.runtime.filter(|told| told.looks > 0)?;
     match metric {
-        Metric::PeakMemory | Metric::MemoryAfter => {
-            Some(seen.pss_at_rest_bytes.map_or(seen.memory_at_rest_bytes, |part| part.min(seen.memory_at_rest_bytes))
-                as f64)
-        }
+        Metric::PeakMemory | Metric::MemoryAfter => Some(seen.memory_at_rest() as f64),
         Metric::PssAfter => Some(seen.pss_at_rest_bytes.unwrap_or(0) as f64),
         _ => None,
     }
@@ -58,7 +55,7 @@ mod tests {
 
     use super::*;
     use crate::testing::{Session, cut};
-    use crate::{Run, analyse, compare_targets};
+    use crate::{Run, Terms, analyse, compare_runs, compare_targets};
 
     /// What was seen of a target in each launch, in MB: its processes, its memory where a shared page counts in parts, and in each; and
     /// the most that it can have been between two looks.
@@ -300,5 +297,21 @@ mod tests {
         };
         assert_eq!(found([summed, one(30)]), (Inconclusive, Some(Withheld::Definition), None));
         assert_eq!(found([summed, Seen { resident: 88, ..summed }]), (Faster, None, Some(1)), "like for like");
+    }
+
+    #[test]
+    fn of_two_runs_each_is_asked_for_cells_of_its_own() {
+        // The server stands first in the one and second in the other, where one of a single process is first.
+        let (old, new) = (Session::new().cell("b", 5_000.0), Session::new().cell("a", 5_000.0).cell("b", 5_000.0));
+        let trials = |session: &Session, cells| records(&session.clone().noise(0.005), cells, false);
+        let (before, after) = (trials(&old, [several(20, 44); 2]), trials(&new, [one(30), several(20, 44)]));
+        let (old, new, environment) = (old.plan(), new.plan(), Environment::default());
+        let run = |plan, trials| Run { plan, environment: &environment, trials };
+        let terms = Terms { drift: 0.0, ..Terms::default() };
+        for (first, second) in [(run(&old, &before), run(&new, &after)), (run(&new, &after), run(&old, &before))] {
+            let found = compare_runs(first, second, ("x".to_owned(), "y".to_owned()), terms).unwrap();
+            let memory: Vec<_> = found.rows.iter().filter(|row| row.metric == Metric::PeakMemory).collect();
+            assert_eq!(memory.iter().map(|row| (row.verdict, row.withheld)).collect::<Vec<_>>(), [(Same, None)]);
+        }
     }
 }
