@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use jiff::Timestamp;
 use model::{AbsentTarget, CURRENT_RUNTIME, Draft, Event, Target};
 
 use crate::build::{BuildError, Builder};
@@ -15,6 +16,8 @@ pub struct Prepared {
     programs: BTreeMap<(String, String), Launched>,
     /// The programs that the command of each target names by their paths, each as it is named there.
     named: BTreeMap<String, Vec<(String, Launched)>>,
+    /// When the build of each target ended.
+    built: BTreeMap<String, Timestamp>,
     /// What the toolchain of each target and runtime says of its version, by the target's name as in [`with_runtime`]; those
     /// that need none are missing.
     pub toolchains: BTreeMap<String, String>,
@@ -37,6 +40,12 @@ impl Prepared {
         let named = self.named.get(target).into_iter().flatten().map(|(_, launched)| launched);
         let launched = self.launched(target, runtime).into_iter().chain(named).find(|it| it.is_another(stop))?;
         Some(another(&launched.program.path))
+    }
+
+    /// Whether the build of `other`, which came after that of `own`, ran at that time.
+    pub(crate) fn was_building_after(&self, own: &str, other: &str, at: Timestamp) -> bool {
+        let [own, other] = [own, other].map(|name| self.built.get(name));
+        own.zip(other).is_some_and(|(own, other)| (*own..=*other).contains(&at))
     }
 
     fn launched(&self, target: &str, runtime: &str) -> Option<&Launched> {
@@ -79,17 +88,22 @@ impl Prepared {
         };
         let others = self.named.iter().filter(|(target, _)| *target != built).flat_map(|(_, all)| all);
         let over = others.map(|(_, launched)| launched).find(|it| is_of_both(&it.program.path) && it.is_rewritten());
-        let path = over.filter(|_| first.content != second.content)?.program.path.display();
-        Some(format!(
-            "{path} was written by the builds of both revisions: what the last one installed would be launched for both. Each must be built into a \
-             folder of its own; what is the same for both is installed once beforehand"
-        ))
+        let path = over.filter(|_| first.content != second.content)?.program.path.clone();
+        Some(installed_over(&path.display()))
     }
 }
 
 /// What a program is recorded under that a command names.
 fn key(target: &str, word: &str) -> String {
     format!("{target}: {word}")
+}
+
+/// Why what both builds have installed in one place is not launched.
+pub(crate) fn installed_over(path: &std::path::Display<'_>) -> String {
+    format!(
+        "{path} was written by the builds of both revisions: what the last one installed would be launched for both. Each must be built into a \
+         folder of its own; what is the same for both is installed once beforehand"
+    )
 }
 
 fn another(path: &Path) -> String {
@@ -122,6 +136,7 @@ pub fn prepare(
         let before = recorded.get(&named_target).map(String::as_str);
         match builder.build(&target, &target.runtime(&runtime), before, stop, &mut on_start) {
             Ok(built) => {
+                prepared.built.insert(name.clone(), Timestamp::now());
                 prepared.toolchains.extend(built.toolchain.map(|version| (named_target, version)));
                 if let Some(program) = built.program {
                     prepared.programs.insert((name.clone(), runtime), program.into());

@@ -108,6 +108,36 @@ fn what_the_builds_of_both_have_written_is_of_neither_also_where_its_bytes_are_t
 }
 
 #[test]
+fn a_program_that_a_shell_names_is_known_by_its_processes() {
+    let lab = repository_beside_others();
+    let installed = tempfile::tempdir().unwrap();
+    let place = installed.path().to_str().unwrap().to_owned();
+    let path = std::env::var("PATH").unwrap();
+    let lab = lab.env("PATH", format!("{place}:{path}")).env("PLACE", place);
+    let app = lab.path().join("app");
+    let compared = |build: &str, run: &str, new: &str| {
+        let short = ["-d", "100ms", "--blocks", "1", "--rev", "main", "--rev", new];
+        lab.bourdon_in(&app, &[&["compare", "--build", build, "--run", run][..], &short].concat())
+    };
+    // What the kernel runs, and what it was given to run.
+    let program = ("sh -c 'cp /bin/sh $PLACE/own-shell'", "sh -c \"own-shell -c 'sh serve.sh \\$0; exit' $BOURDON\"");
+    let script = (
+        "sh -c 'cp serve.sh $PLACE/ && echo \"#!/bin/sh\nsh $PLACE/serve.sh \\$1; exit\" > $PLACE/starter && chmod +x $PLACE/starter'",
+        "sh -c 'exec starter $BOURDON'",
+    );
+    for ((build, run), name) in [(program, "own-shell"), (script, "starter")] {
+        let said = compared(build, run, "slow").says(&["Each must be built into a folder of its own"]);
+        said.says(&[&format!("{name} was written by the builds of both revisions")]);
+        compared(build, run, "main").answers();
+    }
+    // One for each, wherever it lies, is none for both.
+    let build = "sh -c 'cp /bin/sh $PLACE/own-shell-$(git rev-parse HEAD)'";
+    let run = "sh -c \"own-shell-$(git rev-parse HEAD) -c 'sh serve.sh \\$0; exit' $BOURDON\"";
+    compared(build, run, "slow").answers();
+    assert_clean(&lab);
+}
+
+#[test]
 fn a_variable_that_leads_to_code_in_the_repository_is_told() {
     let lab = repository_beside_others();
     let place = lab.path().join("app").to_str().unwrap().to_owned();
