@@ -77,8 +77,8 @@ pub(crate) struct RunProgress {
     tells_blocks: bool,
     /// How many cycles there will be, where each block is one.
     cycles: u32,
-    /// What others used of all CPUs in each launch of the first blocks, as a share.
-    others: Vec<f64>,
+    /// What others used of all CPUs in each launch of the first blocks, as a share; none once it was looked at.
+    others: Option<Vec<f64>>,
 }
 
 /// Blocks after which it is told that others keep the machine busy.
@@ -107,7 +107,7 @@ impl RunProgress {
             tells_anew: false,
             tells_blocks: true,
             cycles: 0,
-            others: Vec::new(),
+            others: Some(Vec::new()),
         }
     }
 
@@ -184,7 +184,7 @@ impl RunProgress {
         let number = if record.is_up() { &mut self.block_trials } else { &mut self.block_not_up };
         *number += 1;
         if let Some(seen) = record.observation.as_ref().filter(|_| (1..=LOOKED_AT).contains(&record.block)) {
-            self.others.push(seen.host.others_share);
+            self.others.iter_mut().for_each(|others| others.push(seen.host.others_share));
         }
         if record.twin && record.is_up() {
             self.block_again = Some(record.levels.target().to_owned());
@@ -204,6 +204,9 @@ impl RunProgress {
     fn begin_block(&mut self, block: u32) {
         if block != self.block {
             self.end_block();
+            if let Some(others) = self.others.take_if(|_| self.tells_blocks && block > LOOKED_AT) {
+                busy(&others).into_iter().for_each(|line| self.say(&line));
+            }
             self.block = block;
         }
     }
@@ -227,9 +230,6 @@ impl RunProgress {
             };
             say(format!("block {}: {}{again}{anew}{not_up}", self.block, counted(trials, "trial", "trials")));
         }
-        if self.tells_blocks && self.block == LOOKED_AT {
-            busy(&std::mem::take(&mut self.others)).into_iter().for_each(|line| self.say(&line));
-        }
     }
 
     fn say(&self, line: &str) {
@@ -243,8 +243,8 @@ fn busy(others: &[f64]) -> Option<String> {
     let mean = others.iter().sum::<f64>() / others.len() as f64;
     (least > MUCH_BY_OTHERS).then(|| {
         format!(
-            "other programs used {} of this machine's CPU time so far: most figures will stay open, however many blocks there \
-             are; end those, or stop this one (what was measured is kept)",
+            "other programs used {} of this machine's CPU time so far: small differences will stay open, however many blocks \
+             there are; end those, or stop this one (what was measured is kept)",
             ::report::format::percent(mean)
         )
     })

@@ -1,6 +1,6 @@
 //! The figures of one cell over its launches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     Accounting, BackendUse, CellAnalysis, CellBehind, CellBeside, CellCourse, CellHandshakes, CellLatency, CellLoad,
@@ -79,7 +79,8 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         generator_starved: mean_of(records, index, |launch| Some(starved(launch.measured()?))),
         peak_memory_bytes: figure(Metric::PeakMemory),
         peak_at_least: records.valid(index).any(Launch::lacks_peak),
-        memory_count: memory_count(records, index),
+        // The one that is most to be said where launches differ.
+        memory_count: memory_counts(records, index).last().copied().unwrap_or_default(),
         time_to_ready_ms: figure(Metric::TimeToReady),
         profile: profile(records, index),
         behind: behind(records, index),
@@ -325,10 +326,10 @@ pub(crate) fn is_censored(launch: &Launch) -> bool {
 }
 
 /// What the figures of a metric count in a cell: those of another kind cannot be held against them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Counted {
-    /// Memory; of its peak whether it is that at any moment, or in looks as in older records: none without a launch.
-    Memory(MemoryCount, Option<bool>),
+    /// Memory, in any launch; of its peak whether it is that at any moment, or in looks as in older records: none without a launch.
+    Memory(BTreeSet<MemoryCount>, Option<bool>),
     /// The times of this population.
     Latency(Population),
     /// What every record counts alike.
@@ -339,9 +340,9 @@ pub(crate) enum Counted {
 pub(crate) fn counted(records: &Records, index: usize, metric: Metric) -> Counted {
     match metric {
         Metric::PeakMemory => {
-            Counted::Memory(memory_count(records, index), records.valid(index).find_map(is_at_any_moment))
+            Counted::Memory(memory_counts(records, index), records.valid(index).find_map(is_at_any_moment))
         }
-        Metric::MemoryAtRest | Metric::MemoryAfter => Counted::Memory(memory_count(records, index), None),
+        Metric::MemoryAtRest | Metric::MemoryAfter => Counted::Memory(memory_counts(records, index), None),
         metric if metric.is_latency() => Counted::Latency(population(records, index)),
         _ => Counted::Alike,
     }
@@ -353,14 +354,14 @@ fn is_at_any_moment(launch: &Launch) -> Option<bool> {
     Some(seen.peak_unbounded || seen.peak_at_most_bytes.is_some())
 }
 
-/// What the memory of its launches counts; the one that is most to be said where they differ.
-fn memory_count(records: &Records, index: usize) -> MemoryCount {
+/// What the memory of its launches counts.
+fn memory_counts(records: &Records, index: usize) -> BTreeSet<MemoryCount> {
     let count = |launch: &Launch| {
         let count = launch.record.observation.as_ref()?.memory_count();
         let is_at_least = count == MemoryCount::Proportional && launch.rounds.is_some();
         Some(if is_at_least { MemoryCount::ProportionalAtLeast } else { count })
     };
-    records.valid(index).filter_map(count).max().unwrap_or_default()
+    records.valid(index).filter_map(count).collect()
 }
 
 /// How the first server ended that did under load, wherever its launch stands: a crash is its own on a busy machine, too.

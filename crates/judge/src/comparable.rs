@@ -18,8 +18,8 @@ impl Pair<'_> {
         // live is a doubt of the figure.
         let differ = match (counted(self.old), counted(self.new)) {
             (Counted::Memory(old, at_any_moment), Counted::Memory(new, too)) => {
-                let is_sum = |count| count == MemoryCount::ResidentSum;
-                let differ = if self.paired { is_sum(old) != is_sum(new) } else { old != new };
+                let is_sum = |counts: &BTreeSet<MemoryCount>| counts.contains(&MemoryCount::ResidentSum);
+                let differ = if self.paired { is_sum(&old) != is_sum(&new) } else { old != new };
                 differ || at_any_moment.zip(too).is_some_and(|(old, new)| old != new)
             }
             (old, new) => old != new,

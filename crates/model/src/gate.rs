@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Metric;
+use crate::{Metric, Scale};
 
 /// A limit on the change of a metric from old to new.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -67,6 +67,9 @@ impl Gate {
         if !self.change.is_finite() || self.change <= -1.0 {
             return Some(format!("nothing changes by {} %", (self.change * 1e8).round() / 1e6));
         }
+        if self.metric.scale() == Scale::Difference && self.change >= 1.0 {
+            return Some(format!("a share cannot become greater by {} points", (self.change * 1e8).round() / 1e6));
+        }
         let better = if self.metric.more_is_better() { GateSide::Above } else { GateSide::Below };
         (self.side != better).then(|| {
             let side = if better == GateSide::Above { "above" } else { "below" };
@@ -96,6 +99,7 @@ mod tests {
             ("p99<much%", "`much` is not a number"),
             ("p99<-100%", "nothing changes by -100 %"),
             ("throughput<+3%", "stay above a limit"),
+            ("errors<+100%", "a share cannot become greater by 100 points"),
             ("p99>-3%", "stay below a limit"),
             ("", "neither"),
         ] {

@@ -52,7 +52,7 @@ pub(crate) fn group(records: &Records, comparisons: &[Comparison]) -> Vec<RankGr
     for cells in records.plan.by_conditions().into_iter().filter(|cells| cells.len() >= 2) {
         let conditions = records.plan.cells[cells[0]].levels.conditions();
         for metric in COMPARED {
-            let entrants: Vec<Entrant> = cells.iter().map(|cell| entrant(records, *cell, metric)).collect();
+            let entrants: Vec<Entrant> = cells.iter().map(|cell| entrant(records, (*cell, &cells), metric)).collect();
             if entrants.iter().any(|entrant| entrant.estimate.is_some()) {
                 let pairs = pairs.get(&(metric, &conditions)).unwrap_or(&none);
                 groups.push(RankGroup {
@@ -116,13 +116,14 @@ fn is_left_open(pair: &Comparison) -> bool {
             && pair.seen != Some(ComparisonVerdict::Same)
 }
 
-fn entrant(records: &Records, cell: usize, metric: Metric) -> Entrant {
+/// A target, and all cells that it is ranked with.
+fn entrant(records: &Records, (cell, all): (usize, &[usize]), metric: Metric) -> Entrant {
     let values = records.values(cell, metric);
     Entrant {
         target: records.plan.cells[cell].levels.target().to_owned(),
         estimate: records.measured(&values, metric.unit()).estimate,
         counts: records.valid(cell).next().is_some() && !records.together(cell).failing.bad,
-        can_tie: records.are_enough(values.len()) && can_tie(records, cell, metric),
+        can_tie: records.are_enough(values.len()) && can_tie(records, cell, all, metric),
     }
 }
 

@@ -150,19 +150,24 @@ mod tests {
 
     #[test]
     fn what_asking_a_runtime_may_have_taken_makes_no_difference_of_memory() {
-        let found = |asked: Option<u32>, together: bool, at_rest: u64| {
+        let found_of = |asked: Option<u32>, together: bool, at_rest: u64, refuses: bool| {
             let (session, environment) = (session(), Environment::default());
             let (plan, mut trials) = (session.plan(), records(&session, [one(40), one(50)], together));
             for trial in trials.iter_mut().filter(|trial| trial.cell == 1) {
                 let seen = trial.observation.as_mut().unwrap();
                 seen.runtime = asked.map(|looks| RuntimeUse { looks, ..RuntimeUse::default() });
                 (seen.memory_at_rest_bytes, seen.pss_at_rest_bytes) = (at_rest * 1_000_000, Some(at_rest * 1_000_000));
+                let tenth = trial.measurement.as_ref().unwrap().in_window.completed / 10;
+                crate::testing::wrong_replies(trial, if refuses { tenth } else { 0 });
+                let books = &mut trial.measurement.as_mut().unwrap().accounting;
+                (books.bad_status, books.bad_body) = (books.bad_body, 0);
             }
             let run = Run { plan: &plan, environment: &environment, trials: &trials };
             let analysis = compare_targets(run, "old", "new", &parse_gates("peak_memory<+5%").unwrap());
             let row = row(&analysis);
             ((row.verdict, row.withheld), analysis.gates[0].verdict)
         };
+        let found = |asked, together, at_rest| found_of(asked, together, at_rest, false);
         let (more, open) = (
             ((Slower, None), GateVerdict::Broken),
             ((Inconclusive, Some(Withheld::AskedRuntime)), GateVerdict::Undecided),
@@ -172,6 +177,8 @@ mod tests {
         assert_eq!(found(Some(0), true, 30), more, "it never answered");
         assert_eq!(found(None, true, 30), more);
         assert_eq!(found(Some(40), false, 30), more, "alone it is not asked at the edges of slices");
+        assert_eq!(found_of(Some(40), true, 30, true), open, "nor does it need more for requests that it refuses");
+        assert_eq!(found_of(Some(40), true, 45, true), more);
     }
 
     #[test]
@@ -251,6 +258,28 @@ mod tests {
     }
 
     #[test]
+    fn unlike_counts_are_not_too_close_to_call_where_they_scatter() {
+        let ranks = |seen| {
+            let mut trials = records(&session(), seen, false);
+            for (trial, percent) in
+                trials.iter_mut().filter(|trial| trial.cell == 1).zip([90, 112, 95, 108].iter().cycle())
+            {
+                let seen = trial.observation.as_mut().unwrap();
+                let all =
+                    [Some(&mut seen.peak_memory_bytes), seen.peak_pss_bytes.as_mut(), seen.peak_at_most_bytes.as_mut()];
+                all.into_iter().flatten().for_each(|bytes| *bytes = *bytes * percent / 100);
+            }
+            let analysis = analyse(&session().plan(), &Environment::default(), &trials);
+            let comparison = comparison(&analysis);
+            assert_eq!((comparison.verdict, comparison.withheld), (Inconclusive, None), "by its figures alone");
+            let group = analysis.groups.iter().find(|group| group.metric == Metric::PeakMemory).unwrap();
+            group.ranks.iter().map(|rank| rank.rank).collect::<Vec<_>>()
+        };
+        assert_eq!(ranks([one(30), several(29, 60)]), [None, None]);
+        assert_eq!(ranks([several(30, 60), several(29, 60)]), [Some(1), Some(1)]);
+    }
+
+    #[test]
     fn nor_do_claims() {
         let claims = |claims: &[&str], together| -> Vec<(ClaimVerdict, Option<Withheld>)> {
             let session = claims.iter().fold(session(), |session, claim| session.claim(claim));
@@ -304,14 +333,21 @@ mod tests {
         // The server stands first in the one and second in the other, where one of a single process is first.
         let (old, new) = (Session::new().cell("b", 5_000.0), Session::new().cell("a", 5_000.0).cell("b", 5_000.0));
         let trials = |session: &Session, cells| records(&session.clone().noise(0.005), cells, false);
+        let mut mixed = trials(&old, [one(30); 2]);
         let (before, after) = (trials(&old, [several(20, 44); 2]), trials(&new, [one(30), several(20, 44)]));
         let (old, new, environment) = (old.plan(), new.plan(), Environment::default());
         let run = |plan, trials| Run { plan, environment: &environment, trials };
         let terms = Terms { drift: 0.0, ..Terms::default() };
-        for (first, second) in [(run(&old, &before), run(&new, &after)), (run(&new, &after), run(&old, &before))] {
+        let found = |first, second| {
             let found = compare_runs(first, second, ("x".to_owned(), "y".to_owned()), terms).unwrap();
-            let memory: Vec<_> = found.rows.iter().filter(|row| row.metric == Metric::PeakMemory).collect();
-            assert_eq!(memory.iter().map(|row| (row.verdict, row.withheld)).collect::<Vec<_>>(), [(Same, None)]);
-        }
+            let memory = found.rows.iter().filter(|row| row.metric == Metric::PeakMemory);
+            memory.map(|row| (row.verdict, row.withheld)).collect::<Vec<_>>()
+        };
+        assert_eq!(found(run(&old, &before), run(&new, &after)), [(Same, None)]);
+        assert_eq!(found(run(&new, &after), run(&old, &before)), [(Same, None)]);
+        // Where it was one process in most launches, and several in one, its figures count unlike things.
+        mixed[0] = before[0].clone();
+        let unlike = [(Inconclusive, Some(Withheld::Definition))];
+        assert_eq!(found(run(&old, &mixed), run(&new, &after)), unlike);
     }
 }

@@ -96,12 +96,13 @@ pub(crate) fn is_open(records: &Records, side: Side, metric: Metric, doubt: Doub
     records.blocks().iter().filter_map(range).any(|range| range.low < range.high)
 }
 
-/// By how much the doubts leave the mean of a cell's metric open, as the larger logarithm of either end's ratio to it.
-pub(crate) fn openness(records: &Records, cell: usize, metric: Metric) -> f64 {
+/// By how much doubts leave the mean of a cell's metric open, as the larger logarithm of either end's ratio to it.
+pub(crate) fn openness(records: &Records, side: Side, metric: Metric, doubts: &[Doubt]) -> f64 {
+    let cell = side.cell;
     let launches = records.blocks().iter().copied();
     let ends: Vec<(f64, Range)> = launches
         .filter_map(|block| {
-            let range = figure(records, (Side::alone(cell), block), metric, &MARKS, CONFIDENCE)?;
+            let range = figure(records, (side, block), metric, doubts, CONFIDENCE)?;
             Some((records.value(cell, block, metric)?, range))
         })
         .filter(|(_, range)| range.low < range.high)
@@ -217,7 +218,9 @@ impl<'a> Guarded<'a> {
             // Nobody knows in which direction a warm server's memory or threads differ, unless its window shows it.
             _ if self.has(Doubt::Warming) && self.steady_from_s().is_none() => Range { low: 0.0, high: f64::INFINITY },
             // Who does not do what was asked may need less memory and fewer threads for that.
-            _ if self.does_less() && !metric.is_before_load() => Range { low: value, high: f64::INFINITY },
+            _ if self.does_less() && !metric.is_before_load() => {
+                Range { low: self.memory(metric, value).low, high: f64::INFINITY }
+            }
             _ => exactly.hull(self.memory(metric, value)),
         };
         let range = range.times(self.with_every_round(metric));
