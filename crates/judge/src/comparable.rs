@@ -19,7 +19,9 @@ impl Pair<'_> {
         let differ = match (counted(self.old), counted(self.new)) {
             (Counted::Memory(old, at_any_moment), Counted::Memory(new, too)) => {
                 let is_sum = |counts: &BTreeSet<MemoryCount>| counts.contains(&MemoryCount::ResidentSum);
-                let differ = if self.paired { is_sum(&old) != is_sum(&new) } else { old != new };
+                // Of a cell without a launch nothing is known.
+                let differ_between_runs = || !old.is_empty() && !new.is_empty() && old != new;
+                let differ = if self.paired { is_sum(&old) != is_sum(&new) } else { differ_between_runs() };
                 differ || at_any_moment.zip(too).is_some_and(|(old, new)| old != new)
             }
             (old, new) => old != new,

@@ -67,11 +67,15 @@ pub(crate) fn watched(named: &[(String, &CellAnalysis)], rest: Option<CompareRes
     if let Some(CompareRest { length_s, old_cpu_s, new_cpu_s }) = rest {
         let of = |cpu_s: f64| match duration_us(1e6 * cpu_s) {
             _ if cpu_s == 0.0 => "no CPU".to_owned(),
-            cpu => format!("up to {cpu} of CPU, which may be owed for requests"),
+            cpu => format!("up to {cpu} of CPU"),
         };
         let used = match [old_cpu_s, new_cpu_s] {
             [old, new] if old + new == 0.0 => "neither was seen to use any CPU then".to_owned(),
-            [old, new] => format!("the old one was seen to use {} then, the new one {}", of(old), of(new)),
+            [old, new] => format!(
+                "the old one was then seen to use {}, the new one {}, and what they used may be owed for requests",
+                of(old),
+                of(new)
+            ),
         };
         return Some(format!(
             "Each server was watched for {length_s:.1} s after a load, while nobody asked it anything: {used}. Work that is put \

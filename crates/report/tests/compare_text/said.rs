@@ -292,7 +292,7 @@ fn for_how_long_servers_were_watched_after_a_load_is_said() {
     });
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("Each server was watched for 2.5 s after a load"), "{text}");
-    assert!(text.contains("the old one was seen to use up to 28.0 ms of CPU then, the new one up to 0"), "{text}");
+    assert!(text.contains("the old one was then seen to use up to 28.0 ms of CPU, the new one no CPU, and"), "{text}");
     let text = said(&CompareAnalysis { rest: None, ..revisions() });
     assert!(text.contains("The servers were not both watched after their loads"), "{text}");
 }
