@@ -388,6 +388,20 @@ mod tests {
     }
 
     #[test]
+    fn where_every_block_was_set_aside_what_failed_in_them_is_told() {
+        let session = Session::new().cell("a", 100.0).cell("b", 120.0).blocks(1).repeats(1);
+        let mut records = session.records();
+        for trial in &mut records {
+            trial.measurement = Some(failed(1.0));
+            trial.observation.as_mut().expect("it was watched").host.others_share = 0.5;
+        }
+        let analysis = session.analyse_these(&records);
+        let of = &analysis.cells[0];
+        assert_eq!((of.trials, of.set_aside, of.errors, of.failing.bad), (0, 1, 1.0, true));
+        assert!(is_bad_run(analysis));
+    }
+
+    #[test]
     fn what_a_generator_that_stood_still_did_not_see_is_not_bad() {
         let stood = Some(Standstills { count: 1, sum_s: 9.0, ..Standstills::default() });
         let unseen = Measurement { window_s: 10.0, standstills: stood, ..Measurement::default() };

@@ -42,7 +42,7 @@ impl Joint {
     ) -> Self {
         let asked = Asked::from(&plan.cells[cell]);
         let valid: Vec<&Launch> = launches.iter().copied().filter(|launch| launch.judgement.is_valid()).collect();
-        let used = if valid.is_empty() { launches } else { &valid };
+        let used = [&valid, launches, everywhere].into_iter().find(|all| !all.is_empty()).unwrap_or_default();
         Joint {
             gain: gain(&valid),
             gain_of_cpu: gain_of_cpu(&valid),
@@ -113,8 +113,8 @@ fn gain_of_cpu(valid: &[&Launch]) -> Option<Interval> {
     of_most(valid.iter().map(gain))
 }
 
-/// How the requests fared, over the valid launches; over all of them when none is valid, so that a cell whose replies were
-/// all wrong does not show 0. What one launch is enough for counts wherever it was seen, in those of the twin, of blocks
+/// How the requests fared, over the valid launches; over all of them when none is valid, and over those of blocks that were set aside
+/// when there is no other, so that a cell whose replies were all wrong does not show 0. What one launch is enough for counts wherever it was seen, in those of the twin, of blocks
 /// that were set aside, and in those made in slices that were made again alone, too: the launches that a server survived must not
 /// speak for it. Wrong content and a server that died void their launch.
 fn fared(
