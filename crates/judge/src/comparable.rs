@@ -20,8 +20,8 @@ impl Pair<'_> {
             (Counted::Memory(old, at_any_moment), Counted::Memory(new, too)) => {
                 let is_sum = |counts: &BTreeSet<MemoryCount>| counts.contains(&MemoryCount::ResidentSum);
                 // Of a cell without a launch nothing is known.
-                let differ_between_runs = || !old.is_empty() && !new.is_empty() && old != new;
-                let differ = if self.paired { is_sum(&old) != is_sum(&new) } else { differ_between_runs() };
+                let are_known = !old.is_empty() && !new.is_empty();
+                let differ = are_known && if self.paired { is_sum(&old) != is_sum(&new) } else { old != new };
                 differ || at_any_moment.zip(too).is_some_and(|(old, new)| old != new)
             }
             (old, new) => old != new,

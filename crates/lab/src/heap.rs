@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use model::{LiveHeap, ProcessEnd};
-use observe::{JvmCollections, ProcSource, go_heap, jvm_collections, jvm_heap};
+use observe::{Family, JvmCollections, ProcSource, go_heap, jvm_collections, jvm_heap};
 use reaper::{Ended, Question, ask};
 
 use crate::client::{Answer, Client, Probe};
@@ -60,7 +60,7 @@ pub(crate) fn has_jvm(running: &dyn Running) -> bool {
 /// The process that is such a program and serves.
 fn serving(running: &dyn Running, name: &str) -> Option<(u32, PathBuf)> {
     let proc = ProcSource::default();
-    let all = observe::programs(running.family()?.root_pid, &proc).into_iter();
+    let all = observe::programs(running.family()?, &proc).into_iter();
     let mut all = all.filter(|(_, program)| program.file_name().is_some_and(|of| of == name));
     // What builds or starts a server may be one, too: that which listens is the last of those below which something does.
     let port = running.address().port();
@@ -71,7 +71,7 @@ fn serving(running: &dyn Running, name: &str) -> Option<(u32, PathBuf)> {
 /// The Node that serves alone: of a primary with workers, which has none of their heaps, and of workers, none speaks for all.
 fn node(running: &dyn Running) -> Option<u32> {
     let (pid, _) = serving(running, NODE)?;
-    let beneath = observe::programs(pid, &ProcSource::default()).into_iter();
+    let beneath = observe::programs(Family::of(pid), &ProcSource::default()).into_iter();
     let nodes = beneath.filter(|(_, program)| program.file_name().is_some_and(|of| of == NODE)).count();
     (nodes == 1).then_some(pid)
 }

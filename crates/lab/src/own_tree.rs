@@ -5,33 +5,16 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use model::{Plan, RevisionContent, Target};
+use model::{ComparedRevision, Plan, RevisionContent, Target};
 use observe::ProcSource;
 
 use crate::launch::Running;
 use crate::named::is_program;
-use crate::prepare::{self, Prepared};
+use crate::prepare::Prepared;
 
-/// Why what was launched for a revision may be another one's: it went to the working tree of the repository, out of which whoever does the same
-/// for the other revision would be served, too.
-pub(crate) fn is_left(plan: &Plan, target: &Target, running: &dyn Running) -> Option<String> {
-    let revision = plan.comparison.as_ref()?.revisions.iter().find(|it| it.target == target.name)?;
-    let RevisionContent::Commit(_) = revision.content else { return None };
-    let checkout = target.launch.cwd.ancestors().nth(revision.within.components().count())?;
-    let processes = observe::programs(running.family()?.root_pid, &ProcSource::default()).into_iter();
-    let mut folders = processes.filter_map(|(pid, _)| std::fs::read_link(format!("/proc/{pid}/cwd")).ok());
-    let works_in = folders.find(|folder| is_of_another(folder, &revision.repository, checkout))?;
-    Some(format!(
-        "{}: a process of it works in {}, which is of neither revision; let the command start what lies in the folder where it is run itself \
-         (./server, no cd)",
-        target.title,
-        works_in.display()
-    ))
-}
-
-/// Why what runs for a revision is another one's: the other's build has written it, in a place that is one for both. A shell or a script may name
-/// that place, so that only the processes tell.
-pub(crate) fn is_installed_over(
+/// Why what was launched for a revision may be another one's, by what its processes run once it is ready. A shell or a script may name that, so
+/// that the command does not tell.
+pub(crate) fn is_of_another_revision(
     plan: &Plan,
     target: &Target,
     prepared: &Prepared,
@@ -39,35 +22,88 @@ pub(crate) fn is_installed_over(
 ) -> Option<String> {
     let [first, second] = &plan.comparison.as_ref()?.revisions[..] else { return None };
     let [own, other] = if first.target == target.name { [first, second] } else { [second, first] };
+    let own_root = root(plan, own)?;
+    let processes: Vec<Process> =
+        observe::programs(running.family()?, &ProcSource::default()).into_iter().map(Process::from).collect();
+    let title = &target.title;
+    if matches!(own.content, RevisionContent::Commit(_)) {
+        let mut folders = processes.iter().filter_map(|process| process.folder.as_deref());
+        // Whoever does the same for the other revision would be served out of it, too.
+        if let Some(folder) = folders.find(|folder| is_of_another(folder, &own.repository, &own_root)) {
+            return Some(format!(
+                "{title}: a process of it works in {}, which is of neither revision; let the command start what lies in the folder where it \
+                 is run itself (./server, no cd)",
+                folder.display()
+            ));
+        }
+    }
     if own.content == other.content {
         return None;
     }
-    let root = target.launch.cwd.ancestors().nth(own.within.components().count())?.canonicalize().ok()?;
-    let written_by_other =
-        |about: &Metadata| changed(about).is_some_and(|at| prepared.was_building_after(&own.target, &other.target, at));
-    let runs = observe::programs(running.family()?.root_pid, &ProcSource::default()).into_iter();
-    let (path, _) = runs
-        .flat_map(|(pid, program)| {
-            let executed = std::fs::metadata(format!("/proc/{pid}/exe")).map(|about| (program, about)).ok();
-            executed.into_iter().chain(named_by(pid))
-        })
-        .find(|(path, about)| !path.starts_with(&root) && written_by_other(about))?;
-    Some(prepare::installed_over(&path.display()))
+    let other_root = root(plan, other).filter(|_| matches!(other.content, RevisionContent::Commit(_)));
+    if let Some(path) = other_root.and_then(|root| processes.iter().find_map(|process| process.within(&root))) {
+        return Some(format!(
+            "{title} runs {}, which is of the other revision; let the command start what lies in the folder where it is run itself",
+            path.display()
+        ));
+    }
+    let of_other = |path: &Path, about: &Metadata| {
+        let was_building = |at| prepared.was_building_after(&own.target, &other.target, at);
+        !path.starts_with(&own_root) && written(about).is_some_and(was_building)
+    };
+    let (path, _) = processes.iter().flat_map(|it| &it.runs).find(|(path, about)| of_other(path, about))?;
+    Some(format!(
+        "{title} runs {}, which was written while the other revision was built, so that both would be launched from what the last build \
+         installed. Each must be built into a folder of its own; what is the same for both is installed once beforehand",
+        path.display()
+    ))
 }
 
-/// The programs that the command line of a process names, by where they lie: an interpreter is given what it runs.
-fn named_by(pid: u32) -> Vec<(PathBuf, Metadata)> {
-    let read = |of: &str| std::fs::read(format!("/proc/{pid}/{of}")).ok();
-    let line = read("cmdline").unwrap_or_default();
-    let Ok(folder) = std::fs::read_link(format!("/proc/{pid}/cwd")) else { return Vec::new() };
-    let words = line.split(|byte| *byte == 0).filter_map(|word| std::str::from_utf8(word).ok());
-    let places = words.filter(|word| word.contains('/')).filter_map(|word| folder.join(word).canonicalize().ok());
-    places.filter(|path| is_program(path)).filter_map(|path| Some((path.clone(), path.metadata().ok()?))).collect()
+/// The folder that a revision lies in, as it really is.
+fn root(plan: &Plan, revision: &ComparedRevision) -> Option<PathBuf> {
+    let cwd = &plan.target(&revision.target)?.launch.cwd;
+    cwd.ancestors().nth(revision.within.components().count())?.canonicalize().ok()
 }
 
-/// When anything of a file was last changed: what is copied may keep the time at which its content was.
-fn changed(about: &Metadata) -> Option<Timestamp> {
-    Timestamp::new(about.ctime(), i32::try_from(about.ctime_nsec()).ok()?).ok()
+/// A process of a server.
+struct Process {
+    /// Where it works.
+    folder: Option<PathBuf>,
+    /// What the kernel runs for it, and the programs that its command line names: an interpreter is given what it runs.
+    runs: Vec<(PathBuf, Metadata)>,
+}
+
+impl From<(u32, PathBuf)> for Process {
+    fn from((pid, program): (u32, PathBuf)) -> Self {
+        let folder = std::fs::read_link(format!("/proc/{pid}/cwd")).ok();
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let words: Vec<&str> =
+            line.split(|byte| *byte == 0).filter_map(|word| std::str::from_utf8(word).ok()).collect();
+        // What has no slash and stands first was found on PATH.
+        let is_place = |(at, word): &(usize, &&str)| *at > 0 || word.contains('/');
+        let place = |(_, word): (usize, &&str)| folder.as_ref()?.join(word).canonicalize().ok();
+        let named = words.iter().enumerate().filter(is_place).filter_map(place).filter(|path| is_program(path));
+        let named = named.filter_map(|path| Some((path.clone(), path.metadata().ok()?)));
+        let executed = std::fs::metadata(format!("/proc/{pid}/exe")).map(|about| (program, about)).ok();
+        let runs = executed.into_iter().chain(named).collect();
+        Process { folder, runs }
+    }
+}
+
+impl Process {
+    /// What of it lies in a folder.
+    fn within(&self, root: &Path) -> Option<&Path> {
+        let all = self.folder.iter().chain(self.runs.iter().map(|(path, _)| path));
+        all.map(PathBuf::as_path).find(|path| path.starts_with(root))
+    }
+}
+
+/// When a file was written, or given its name: what is copied may keep the time at which its content was made, and another name of the same
+/// file, as package managers give it, changes nothing but its status.
+fn written(about: &Metadata) -> Option<Timestamp> {
+    let is_linked = about.nlink() > 1;
+    let (s, ns) = if is_linked { (about.mtime(), about.mtime_nsec()) } else { (about.ctime(), about.ctime_nsec()) };
+    Timestamp::new(s, i32::try_from(ns).ok()?).ok()
 }
 
 /// Whether a file or folder is one of the repository's own, and not of what was checked out of it, by what they really are.

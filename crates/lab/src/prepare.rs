@@ -42,7 +42,7 @@ impl Prepared {
         Some(another(&launched.program.path))
     }
 
-    /// Whether the build of `other`, which came after that of `own`, ran at that time.
+    /// Whether `other` was being built at that time, after `own`.
     pub(crate) fn was_building_after(&self, own: &str, other: &str, at: Timestamp) -> bool {
         let [own, other] = [own, other].map(|name| self.built.get(name));
         own.zip(other).is_some_and(|(own, other)| (*own..=*other).contains(&at))
@@ -88,22 +88,17 @@ impl Prepared {
         };
         let others = self.named.iter().filter(|(target, _)| *target != built).flat_map(|(_, all)| all);
         let over = others.map(|(_, launched)| launched).find(|it| is_of_both(&it.program.path) && it.is_rewritten());
-        let path = over.filter(|_| first.content != second.content)?.program.path.clone();
-        Some(installed_over(&path.display()))
+        let path = over.filter(|_| first.content != second.content)?.program.path.display();
+        Some(format!(
+            "{path} was written by the builds of both revisions: what the last one installed would be launched for both. Each must be built into a \
+             folder of its own; what is the same for both is installed once beforehand"
+        ))
     }
 }
 
 /// What a program is recorded under that a command names.
 fn key(target: &str, word: &str) -> String {
     format!("{target}: {word}")
-}
-
-/// Why what both builds have installed in one place is not launched.
-pub(crate) fn installed_over(path: &std::path::Display<'_>) -> String {
-    format!(
-        "{path} was written by the builds of both revisions: what the last one installed would be launched for both. Each must be built into a \
-         folder of its own; what is the same for both is installed once beforehand"
-    )
 }
 
 fn another(path: &Path) -> String {

@@ -229,8 +229,7 @@ pub(crate) fn launch(
         output,
     };
     let running = tools.launcher.launch(&spec, stop, waiting)?;
-    let why = own_tree::is_left(plan, target, &*running);
-    match why.or_else(|| own_tree::is_installed_over(plan, target, tools.prepared, &*running)) {
+    match own_tree::is_of_another_revision(plan, target, tools.prepared, &*running) {
         Some(why) => Err(Unlaunched::Prevented(why)),
         None => Ok((running, behind)),
     }

@@ -68,7 +68,7 @@ impl Gate {
             return Some(format!("nothing changes by {} %", (self.change * 1e8).round() / 1e6));
         }
         if self.metric.scale() == Scale::Difference && self.change >= 1.0 {
-            return Some(format!("a share cannot become greater by {} points", (self.change * 1e8).round() / 1e6));
+            return Some("a share cannot become greater by more than 100 points".to_owned());
         }
         let better = if self.metric.more_is_better() { GateSide::Above } else { GateSide::Below };
         (self.side != better).then(|| {
@@ -99,7 +99,7 @@ mod tests {
             ("p99<much%", "`much` is not a number"),
             ("p99<-100%", "nothing changes by -100 %"),
             ("throughput<+3%", "stay above a limit"),
-            ("errors<+100%", "a share cannot become greater by 100 points"),
+            ("errors<+100%", "a share cannot become greater by more than 100 points"),
             ("p99>-3%", "stay below a limit"),
             ("", "neither"),
         ] {

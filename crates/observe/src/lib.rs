@@ -57,10 +57,12 @@ pub fn parent_of_the_dead(pid: u32, proc: &ProcSource) -> Option<u32> {
     (stat.zombie && stat.threads <= 1).then_some(stat.parent)
 }
 
-/// The programs that run of a process and what it started, each with its process; those that may not be looked at are left out.
-pub fn programs(root_pid: u32, proc: &ProcSource) -> Vec<(u32, std::path::PathBuf)> {
+/// The programs that run of a family, each with its process; those that may not be looked at are left out.
+pub fn programs(family: Family, proc: &ProcSource) -> Vec<(u32, std::path::PathBuf)> {
     let program = |pid: u32| Some((pid, std::fs::read_link(proc.root.join(pid.to_string()).join("exe")).ok()?));
-    std::iter::once(root_pid).chain(descendants(root_pid, proc)).filter_map(program).collect()
+    let mut tree = tree::Tree::new(family);
+    tree.discover(&mut proc_source::Reader::new(&proc.root));
+    tree.pids().filter_map(program).collect()
 }
 
 /// Every process that `root_pid` started, directly or not, and that still runs; without `root_pid` itself.

@@ -65,9 +65,8 @@ pub(crate) fn margin(analysis: &CompareAnalysis) -> Option<String> {
 /// For how long servers were watched after a load, and what they did then, or what nobody sees of those that were not.
 pub(crate) fn watched(named: &[(String, &CellAnalysis)], rest: Option<CompareRest>) -> Option<String> {
     if let Some(CompareRest { length_s, old_cpu_s, new_cpu_s }) = rest {
-        let of = |cpu_s: f64| match duration_us(1e6 * cpu_s) {
-            _ if cpu_s == 0.0 => "no CPU".to_owned(),
-            cpu => format!("up to {cpu} of CPU"),
+        let of = |cpu_s: f64| {
+            if cpu_s == 0.0 { "no CPU".to_owned() } else { format!("up to {} of CPU", duration_us(1e6 * cpu_s)) }
         };
         let used = match [old_cpu_s, new_cpu_s] {
             [old, new] if old + new == 0.0 => "neither was seen to use any CPU then".to_owned(),

@@ -126,10 +126,17 @@ fn a_program_that_a_shell_names_is_known_by_its_processes() {
         "sh -c 'exec starter $BOURDON'",
     );
     for ((build, run), name) in [(program, "own-shell"), (script, "starter")] {
-        let said = compared(build, run, "slow").says(&["Each must be built into a folder of its own"]);
-        said.says(&[&format!("{name} was written by the builds of both revisions")]);
+        let said = compared(build, run, "slow").exits(2).says(&["Each must be built into a folder of its own"]);
+        said.says(&[&format!("{name}, which was written while the other revision was built")]);
         compared(build, run, "main").answers();
     }
+    // What an interpreter is given where it works, from a process that nobody's child started; and a link that each build puts in the place of the other's.
+    let build = "sh -c '(cat serve.sh | sed s/exec//) > $PLACE/app.sh'";
+    let run = "sh -c 'cd $PLACE; (setsid sh app.sh $BOURDON &); exec sleep 1d'";
+    compared(build, run, "slow").exits(2).says(&["app.sh, which was written while the other revision was built"]);
+    let build = "sh -c 'sed -i s/exec// serve.sh && ln -sfn $PWD $PLACE/current'";
+    let run = "sh -c 'sh $PLACE/current/serve.sh $BOURDON; exit'";
+    compared(build, run, "slow").exits(2).says(&["serve.sh, which is of the other revision"]);
     // One for each, wherever it lies, is none for both.
     let build = "sh -c 'cp /bin/sh $PLACE/own-shell-$(git rev-parse HEAD)'";
     let run = "sh -c \"own-shell-$(git rev-parse HEAD) -c 'sh serve.sh \\$0; exit' $BOURDON\"";

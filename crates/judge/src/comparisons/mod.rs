@@ -123,14 +123,23 @@ pub(crate) fn is_cold(records: &Records, cell: usize, metric: Metric) -> bool {
     !metric.is_before_load() && too_short_to_warm(records, cell).is_some()
 }
 
-/// Whether a figure of a cell may be called the same as those of some others, for what is in doubt of it is less than the margin:
+/// Whether a figure of a cell may be called the same as another one, for what is in doubt of it is less than the margin:
 /// else it has no rank either.
-pub(crate) fn can_tie(records: &Records, cell: usize, others: &[usize], metric: Metric) -> bool {
-    let band = records.plan.margin.ln_1p();
-    let is_known = |side: Side, doubts: &[Doubt]| guard::openness(records, side, metric, doubts) <= band;
-    let is_counted_alike =
-        |other: &usize| *other == cell || is_known(Side::beside(cell, *other), &[Doubt::SharedMemory]);
-    !is_cold(records, cell, metric) && is_known(Side::alone(cell), &MARKS) && others.iter().all(is_counted_alike)
+pub(crate) fn can_tie(records: &Records, cell: usize, metric: Metric) -> bool {
+    !is_cold(records, cell, metric) && guard::openness(records, Side::alone(cell), metric, &MARKS) <= band(records)
+}
+
+/// Whether memory of two cells counts unlike things, by more than the margin: then they do not tie where no difference is seen.
+fn counts_unlike(records: &Records, [a, b]: [usize; 2], metric: Metric) -> bool {
+    let is_open = |cell, other| {
+        guard::openness(records, Side::beside(cell, other), metric, &[Doubt::SharedMemory]) > band(records)
+    };
+    is_open(a, b) || is_open(b, a)
+}
+
+/// The margin as a logarithm.
+fn band(records: &Records) -> f64 {
+    records.plan.margin.ln_1p()
 }
 
 impl Records<'_> {

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Cell, CellAnalysis, Comparison, ComparisonVerdict, Mark, Metric, Population, Rank, RankGroup, Withheld};
 
-use super::{COMPARED, can_tie};
+use super::{COMPARED, can_tie, counts_unlike};
 use crate::records::Records;
 
 /// A target that stands for a rank.
@@ -18,13 +18,15 @@ struct Entrant {
 }
 
 /// What the comparisons of a group say of its pairs.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Pairs<'a> {
     /// Of which the first is the better one.
     better: BTreeSet<(&'a str, &'a str)>,
     /// Whose difference is seen, and may be the work of what kept the machine busy, or of figures that count different things: neither
     /// of them is better, and they are no tie.
     open: BTreeSet<(&'a str, &'a str)>,
+    /// Of which the figures alone say nothing.
+    undecided: BTreeSet<(&'a str, &'a str)>,
 }
 
 impl Pairs<'_> {
@@ -47,19 +49,26 @@ impl Pairs<'_> {
 
 /// The rank groups of every metric under every set of conditions with two targets or more.
 pub(crate) fn group(records: &Records, comparisons: &[Comparison]) -> Vec<RankGroup> {
-    let (pairs, none) = (pairs(comparisons), Pairs::default());
+    let pairs = pairs(comparisons);
     let mut groups = Vec::new();
     for cells in records.plan.by_conditions().into_iter().filter(|cells| cells.len() >= 2) {
         let conditions = records.plan.cells[cells[0]].levels.conditions();
         for metric in COMPARED {
-            let entrants: Vec<Entrant> = cells.iter().map(|cell| entrant(records, (*cell, &cells), metric)).collect();
+            let entrants: Vec<Entrant> = cells.iter().map(|cell| entrant(records, *cell, metric)).collect();
             if entrants.iter().any(|entrant| entrant.estimate.is_some()) {
-                let pairs = pairs.get(&(metric, &conditions)).unwrap_or(&none);
+                let mut pairs = pairs.get(&(metric, &conditions)).cloned().unwrap_or_default();
+                let cell =
+                    |name: &str| cells.iter().copied().find(|at| records.plan.cells[*at].levels.target() == name);
+                let counts_unlike = |(a, b): &(&str, &str)| {
+                    let of = cell(a).zip(cell(b));
+                    of.is_some_and(|(a, b)| counts_unlike(records, [a, b], metric))
+                };
+                pairs.open.extend(pairs.undecided.iter().filter(|pair| counts_unlike(pair)));
                 groups.push(RankGroup {
                     metric,
                     conditions: conditions.clone(),
                     leads: false,
-                    ranks: rank(metric, entrants, pairs),
+                    ranks: rank(metric, entrants, &pairs),
                 });
             }
         }
@@ -102,6 +111,7 @@ fn pairs(comparisons: &[Comparison]) -> BTreeMap<(Metric, &Cell), Pairs<'_>> {
             ComparisonVerdict::Faster => of.better.insert((a, b)),
             ComparisonVerdict::Slower => of.better.insert((b, a)),
             ComparisonVerdict::Inconclusive if is_left_open(c) => of.open.insert((a, b)),
+            ComparisonVerdict::Inconclusive if c.withheld.is_none() => of.undecided.insert((a, b)),
             ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => continue,
         };
     }
@@ -116,14 +126,13 @@ fn is_left_open(pair: &Comparison) -> bool {
             && pair.seen != Some(ComparisonVerdict::Same)
 }
 
-/// A target, and all cells that it is ranked with.
-fn entrant(records: &Records, (cell, all): (usize, &[usize]), metric: Metric) -> Entrant {
+fn entrant(records: &Records, cell: usize, metric: Metric) -> Entrant {
     let values = records.values(cell, metric);
     Entrant {
         target: records.plan.cells[cell].levels.target().to_owned(),
         estimate: records.measured(&values, metric.unit()).estimate,
         counts: records.valid(cell).next().is_some() && !records.together(cell).failing.bad,
-        can_tie: records.are_enough(values.len()) && can_tie(records, cell, all, metric),
+        can_tie: records.are_enough(values.len()) && can_tie(records, cell, metric),
     }
 }
 

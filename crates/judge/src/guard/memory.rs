@@ -277,6 +277,28 @@ mod tests {
         };
         assert_eq!(ranks([one(30), several(29, 60)]), [None, None]);
         assert_eq!(ranks([several(30, 60), several(29, 60)]), [Some(1), Some(1)]);
+        // What one of them is beside takes no tie from the others.
+        let mut trials = records(&session().cell("least", 5_000.0), [several(300, 600); 2], false);
+        trials.iter_mut().filter(|trial| trial.cell == 2).for_each(|trial| {
+            let seen = trial.observation.as_mut().unwrap();
+            (seen.processes_max, seen.peak_pss_bytes, seen.peak_memory_bytes) = (1, None, 30_000_000);
+            seen.peak_at_most_bytes = Some(seen.peak_memory_bytes);
+        });
+        for (trial, percent) in trials.iter_mut().filter(|trial| trial.cell == 1).zip([90, 112, 95, 108].iter().cycle())
+        {
+            let seen = trial.observation.as_mut().unwrap();
+            let all = [
+                &mut seen.peak_memory_bytes,
+                seen.peak_pss_bytes.as_mut().unwrap(),
+                seen.peak_at_most_bytes.as_mut().unwrap(),
+            ];
+            all.into_iter().for_each(|bytes| *bytes = *bytes * percent / 100);
+        }
+        let analysis = analyse(&session().cell("least", 5_000.0).plan(), &Environment::default(), &trials);
+        let group = analysis.groups.iter().find(|group| group.metric == Metric::PeakMemory).unwrap();
+        let ranks: Vec<(&str, Option<u32>)> = group.ranks.iter().map(|rank| (&*rank.target, rank.rank)).collect();
+        assert_eq!(ranks[0], ("least", Some(1)));
+        assert_eq!([ranks[1].1, ranks[2].1], [Some(2); 2]);
     }
 
     #[test]
