@@ -32,7 +32,7 @@ const RATE_PER_S: f64 = 60.0;
 pub(crate) fn run(args: &DiagnoseArgs) -> Result<Exit, Failure> {
     let stop = flag_on_interrupt()?;
     let mut progress = RunProgress::without_blocks();
-    let begun = ready::begin_whole(draft(args)?, &args.server.runs, &stop, &mut progress)?;
+    let begun = ready::begin_whole(draft(args)?, &args.server.runs, &stop, &mut progress, &|_| Ok(()))?;
     let ended = conduct::conduct(begun, false, &stop, progress)?;
     let printed = answer::print(&ended.judged, &ended.timelines, args.server.shown);
     if !ended.interrupted {

@@ -116,20 +116,22 @@ pub(crate) fn begin(
     record(draft, prepared, &args.runs)
 }
 
-/// Makes a run of a plan, all of whose targets must build.
+/// Makes a run of a plan, all of whose targets must build; `may_launch` looks at what was built before anything is recorded.
 pub(crate) fn begin_whole(
     mut draft: Draft,
     runs: &Path,
     stop: &AtomicBool,
     progress: &mut RunProgress,
+    may_launch: &dyn Fn(&Prepared) -> Result<(), Failure>,
 ) -> Result<PreparedRun, Failure> {
     reserve(&draft)?;
     together_or_alone(&mut draft);
     let prepared = build(&draft, &BTreeMap::new(), stop, progress)?;
-    match prepared.absent.iter().find(|absent| absent.failed).or(prepared.absent.first()) {
-        Some(absent) => Err(Failure::unreachable(&absent.reason)),
-        None => record(draft, prepared, runs),
+    if let Some(absent) = prepared.absent.iter().find(|absent| absent.failed).or(prepared.absent.first()) {
+        return Err(Failure::unreachable(&absent.reason));
     }
+    may_launch(&prepared)?;
+    record(draft, prepared, runs)
 }
 
 /// Opens the folder in which a plan's run is recorded.

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &SoakArgs) -> Result<Exit, Failure> {
         rules: rules(&args.rules),
         inspect: args.inspect,
     });
-    let begun = ready::begin_whole(draft, &args.server.runs, &stop, &mut progress)?;
+    let begun = ready::begin_whole(draft, &args.server.runs, &stop, &mut progress, &|_| Ok(()))?;
     let ended = conduct::conduct(begun, false, &stop, progress)?;
     let printed = answer::print(&ended.judged, &ended.timelines, args.server.shown);
     say(format!("\n{}", answer::whereabouts(&ended.path)));

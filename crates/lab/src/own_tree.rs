@@ -1,5 +1,6 @@
 //! Whether what runs for a revision is of that revision.
 
+use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -69,7 +70,7 @@ fn root(plan: &Plan, revision: &ComparedRevision) -> Option<PathBuf> {
 struct Process {
     /// Where it works.
     folder: Option<PathBuf>,
-    /// What the kernel runs for it, and the programs that its command line names: an interpreter is given what it runs.
+    /// What the kernel runs for it with its libraries, and the programs that its command line names: an interpreter is given what it runs.
     runs: Vec<(PathBuf, Metadata)>,
 }
 
@@ -85,9 +86,18 @@ impl From<(u32, PathBuf)> for Process {
         let named = words.iter().enumerate().filter(is_place).filter_map(place).filter(|path| is_program(path));
         let named = named.filter_map(|path| Some((path.clone(), path.metadata().ok()?)));
         let executed = std::fs::metadata(format!("/proc/{pid}/exe")).map(|about| (program, about)).ok();
-        let runs = executed.into_iter().chain(named).collect();
+        let runs = executed.into_iter().chain(named).chain(libraries(pid)).collect();
         Process { folder, runs }
     }
+}
+
+/// The files that a process has mapped to run code in them.
+fn libraries(pid: u32) -> impl Iterator<Item = (PathBuf, Metadata)> {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let is_code = |line: &&str| line.split(' ').nth(1).is_some_and(|rights| rights.contains('x'));
+    let places = maps.lines().filter(is_code).filter_map(|line| Some(PathBuf::from(&line[line.find('/')?..])));
+    let places: BTreeSet<PathBuf> = places.collect();
+    places.into_iter().filter_map(|path| Some((path.clone(), path.metadata().ok()?)))
 }
 
 impl Process {
@@ -100,6 +110,11 @@ impl Process {
 
 /// When a file was written, or given its name: what is copied may keep the time at which its content was made, and another name of the same
 /// file, as package managers give it, changes nothing but its status.
+pub fn written_at(path: &Path) -> Option<Timestamp> {
+    written(&path.metadata().ok()?)
+}
+
+/// The same by what is known of the file.
 fn written(about: &Metadata) -> Option<Timestamp> {
     let is_linked = about.nlink() > 1;
     let (s, ns) = if is_linked { (about.mtime(), about.mtime_nsec()) } else { (about.ctime(), about.ctime_nsec()) };

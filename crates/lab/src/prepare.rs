@@ -43,7 +43,7 @@ impl Prepared {
     }
 
     /// Whether `other` was being built at that time, after `own`.
-    pub(crate) fn was_building_after(&self, own: &str, other: &str, at: Timestamp) -> bool {
+    pub fn was_building_after(&self, own: &str, other: &str, at: Timestamp) -> bool {
         let [own, other] = [own, other].map(|name| self.built.get(name));
         own.zip(other).is_some_and(|(own, other)| (*own..=*other).contains(&at))
     }

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use lab::on_path;
+use lab::{Prepared, on_path};
 use model::ProcessEnd;
 use reaper::{Ended, Question, Unanswered, ask};
 
-use super::revisions::{Checkout, words};
+use super::revisions::{BuiltFrom, Checkout, words};
 use crate::exit::Failure;
 use crate::home;
 use crate::output::say;
@@ -95,6 +95,49 @@ pub(super) fn refuse_what_is_one(
     Ok(())
 }
 
+/// Refuses a Python package that the build of one revision has installed where the other one takes it from, too; says so where the command may
+/// look for it elsewhere.
+///
+/// # Errors
+/// When Python is launched with such a package.
+pub(super) fn refuse_what_is_installed(
+    commands: &[String],
+    built: Option<[BuiltFrom<'_>; 2]>,
+    prepared: &Prepared,
+    stop: &AtomicBool,
+) -> Result<(), Failure> {
+    let Some([old, new]) = built else { return Ok(()) };
+    for (own, other) in [(&old, &new), (&new, &old)] {
+        let is_others = |place: &Path| {
+            let was_building = |at| prepared.was_building_after(own.target, other.target, at);
+            !place.starts_with(&own.root) && lab::written_at(place).is_some_and(was_building)
+        };
+        for command in commands {
+            let Some(python) = python(&words(command), own.folder) else { continue };
+            let mut imports = imports(&python, own.folder, stop).unwrap_or_default();
+            imports.retain(|(_, place)| is_others(place));
+            let Some((is_run, name, place)) = python.runs_or_first(&imports) else { continue };
+            let found = format!(
+                "{} takes {name} from {}, which was written while the other revision was built, so that both would run what the last build \
+                 installed",
+                python.interpreter.display(),
+                place.display()
+            );
+            if is_run && python.is_direct {
+                return Err(Failure::usage(format!("{found}; {A_FOLDER_OF_ITS_OWN}")));
+            }
+            say(format!(
+                "note: {found}, unless what you launch looks for it in its own folder first; else {A_FOLDER_OF_ITS_OWN}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// How each revision has packages of its own.
+const A_FOLDER_OF_ITS_OWN: &str = "install each revision in a folder of its own: --build 'sh -c \"python3 -m venv .venv && .venv/bin/pip install .\"' \
+                                   for --run '.venv/bin/python -m …'";
+
 /// What is to be told of one revision.
 fn notes(commands: &[String], checkout: Checkout<'_>, stop: &AtomicBool) -> Result<Vec<String>, Failure> {
     let mut notes = Vec::new();
@@ -127,24 +170,29 @@ fn notes(commands: &[String], checkout: Checkout<'_>, stop: &AtomicBool) -> Resu
             continue;
         };
         imports.retain(|(_, place)| checkout.is_left_by(place));
-        let is_run =
-            |name: &String| python.module.as_ref().is_some_and(|module| module.split('.').next() == Some(name));
-        let run = imports.iter().find(|(name, _)| is_run(name));
-        let Some((name, place)) = run.or(imports.first()) else { continue };
+        let Some((is_run, name, place)) = python.runs_or_first(&imports) else { continue };
         let (interpreter, place) = (python.interpreter.display(), place.display());
-        let cure = "install each revision in a folder of its own: --build 'sh -c \"python3 -m venv .venv && .venv/bin/pip install .\"' for --run \
-                    '.venv/bin/python -m …'";
-        if run.is_some() && python.is_direct {
+        if is_run && python.is_direct {
             return Err(Failure::usage(format!(
-                "{interpreter} imports {name} from {place}, whichever revision is launched (an editable install?); {cure}"
+                "{interpreter} imports {name} from {place}, whichever revision is launched (an editable install?); {A_FOLDER_OF_ITS_OWN}"
             )));
         }
         notes.push(format!(
             "note: {interpreter} finds {name} in {place} (an editable install?), which both revisions would run unless what you launch looks \
-             for it in its own folder first; else {cure}"
+             for it in its own folder first; else {A_FOLDER_OF_ITS_OWN}"
         ));
     }
     Ok(notes)
+}
+
+impl Python {
+    /// Of some packages the one whose module it runs, and that it does, or else the first.
+    fn runs_or_first<'a>(&self, imports: &'a [(String, PathBuf)]) -> Option<(bool, &'a str, &'a Path)> {
+        let run = self.module.as_ref().and_then(|module| module.split('.').next());
+        let is_run = |(name, _): &&(String, PathBuf)| run == Some(name);
+        let run = imports.iter().find(is_run);
+        run.or(imports.first()).map(|(name, place)| (run.is_some(), name.as_str(), place.as_path()))
+    }
 }
 
 /// A link of a revision into the repository's own folder.

@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use ::report::format::{counted, times};
 use judge::Terms;
 use judge::thresholds::LEAST_ROUNDS;
-use lab::{LabError, RunFolder};
+use lab::{LabError, Prepared, RunFolder};
 use model::{
     CompareAnalysis, ComparePlan, ComparedRevision, Draft, Gate, Judged, Load, Metric, Plan, Rotation, Target,
 };
@@ -198,7 +198,7 @@ fn of_experiment(args: &CompareArgs, file: &Path) -> Result<Exit, Failure> {
     };
     let (old, new) = (old.to_owned(), new.to_owned());
     plan.comparison = Some(ComparePlan { of_experiment: true, ..asked(args, old, new, Vec::new()) });
-    measure(args, plan, &*flag_on_interrupt()?)
+    measure(args, plan, &*flag_on_interrupt()?, &|_| Ok(()))
 }
 
 /// Two revisions or two commands, launched now.
@@ -224,8 +224,12 @@ fn of_arguments(args: &CompareArgs) -> Result<Exit, Failure> {
     let mut plan = arms.draft(args, asked_of_both)?;
     let (old, new) = (arms.old.name, arms.new.name);
     let recorded = revisions.as_ref().map_or(Vec::new(), |revisions| revisions.recorded([&old, &new]));
-    plan.comparison = Some(asked(args, old, new, recorded));
-    let ended = measure(args, plan, &stop);
+    let may_launch = |prepared: &Prepared| match &revisions {
+        Some(revisions) => imports::refuse_what_is_installed(&args.run, revisions.built([&old, &new]), prepared, &stop),
+        None => Ok(()),
+    };
+    plan.comparison = Some(asked(args, old.clone(), new.clone(), recorded));
+    let ended = measure(args, plan, &stop, &may_launch);
     if let Some(tree) = revisions.as_ref().and_then(|revisions| revisions.changed(&stop)) {
         say(format!(
             "note: the working tree of {} has changed since the comparison began, and the figures may be of both; measure again, unless \
@@ -288,7 +292,12 @@ fn rotation(args: &CompareArgs, load: &Load) -> Option<Rotation> {
     args.rotates().then_some(Rotation { slice_ns, ..ROTATION })
 }
 
-fn measure(args: &CompareArgs, plan: Draft, stop: &AtomicBool) -> Result<Exit, Failure> {
+fn measure(
+    args: &CompareArgs,
+    plan: Draft,
+    stop: &AtomicBool,
+    may_launch: &dyn Fn(&Prepared) -> Result<(), Failure>,
+) -> Result<Exit, Failure> {
     if let Some(what) = judge::one_server(&plan) {
         say(format!("note: {}", ::report::same_server(&what)));
     }
@@ -297,7 +306,7 @@ fn measure(args: &CompareArgs, plan: Draft, stop: &AtomicBool) -> Result<Exit, F
     ready::together_or_alone(&mut plan);
     let plan = if judge::goes_round(&plan) { plan } else { alone(args, plan) };
     let mut progress = RunProgress::new();
-    let begun = ready::begin_whole(plan, args.runs(), stop, &mut progress)?;
+    let begun = ready::begin_whole(plan, args.runs(), stop, &mut progress, may_launch)?;
     conduct(args.shown, begun, stop, progress)
 }
 

@@ -40,6 +40,17 @@ pub(super) struct Checkout<'a> {
     pub(super) folder: &'a Path,
 }
 
+/// What a target is built from.
+#[derive(Debug)]
+pub(super) struct BuiltFrom<'a> {
+    /// Its name in the plan.
+    pub(super) target: &'a str,
+    /// The folder where it is run.
+    pub(super) folder: &'a Path,
+    /// All of its revision, as it really lies.
+    pub(super) root: PathBuf,
+}
+
 impl Checkout<'_> {
     /// Whether a path leads to what is the repository's and not the checkout's.
     pub(super) fn is_left_by(&self, path: &Path) -> bool {
@@ -191,6 +202,18 @@ impl Revisions {
             RevisionContent::Commit(_) => false,
         };
         self.all.iter().any(is_other).then_some(&*self.repository)
+    }
+
+    /// Where each lies, by the names of the targets that are built there; none of two that are one commit.
+    pub(super) fn built<'a>(&'a self, targets: [&'a str; 2]) -> Option<[BuiltFrom<'a>; 2]> {
+        let [first, second] = &self.all[..] else { return None };
+        let depth = self.within.components().count();
+        let of = |revision: &'a Revision, target: &'a str| {
+            let root = revision.folder.ancestors().nth(depth)?.canonicalize().ok()?;
+            Some(BuiltFrom { target, folder: &revision.folder, root })
+        };
+        let [old, new] = targets;
+        (first.content != second.content).then_some([of(first, old)?, of(second, new)?])
     }
 
     /// What a plan has to know of them to be resumed; `targets` are their names in it.

@@ -145,6 +145,53 @@ fn a_program_that_a_shell_names_is_known_by_its_processes() {
 }
 
 #[test]
+fn a_library_that_both_builds_install_is_what_the_last_one_installed() {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let Some(library) =
+        maps.lines().find_map(|line| line.find('/').map(|at| &line[at..]).filter(|it| it.contains("libgcc_s")))
+    else {
+        eprintln!("NOT RUN: nothing here uses libgcc_s");
+        return;
+    };
+    let lab = repository_beside_others();
+    let installed = tempfile::tempdir().unwrap();
+    let place = installed.path().display();
+    let (build, run) =
+        (format!("cp {library} {place}/libown.so"), format!("env LD_PRELOAD={place}/libown.so sh serve.sh $BOURDON"));
+    let compared = |new: &str| {
+        let short = ["-d", "100ms", "--blocks", "1", "--rev", "main", "--rev", new];
+        lab.bourdon_in(&lab.path().join("app"), &[&["compare", "--build", &build, "--run", &run][..], &short].concat())
+    };
+    compared("slow").exits(2).says(&["libown.so, which was written while the other revision was built"]);
+    compared("main").answers();
+    assert_clean(&lab);
+}
+
+#[test]
+fn a_python_package_that_both_builds_install_is_what_the_last_one_installed() {
+    if !is_here("python3") {
+        return;
+    }
+    let lab = repository_beside_others().file("app/src/shop/__init__.py", "").file("app/src/shop/__main__.py", "");
+    git(lab.path(), &["add", "app/src"]);
+    git(lab.path(), &["commit", "--quiet", "-m", "a package"]);
+    let lab = lab.file("app/src/shop/__main__.py", "print('another')\n");
+    git(lab.path(), &["commit", "--quiet", "-am", "another"]);
+    let installed = tempfile::tempdir().unwrap();
+    let lab = lab.env("PYTHONPATH", installed.path().to_str().unwrap());
+    let build = format!("cp -r src/shop {}", installed.path().display());
+    let compared = |run: &str| {
+        let sides = ["--rev", "HEAD~1", "--rev", "HEAD", "-d", "100ms", "--blocks", "1"];
+        lab.bourdon_in(&lab.path().join("app"), &[&["compare", "--build", &build, "--run", run][..], &sides].concat())
+    };
+    let said = compared("python3 -u -m shop --port $PORT").exits(2);
+    said.says(&["takes shop from", "written while the other revision was built", ".venv/bin/pip install ."]);
+    // Another program starts it, which may look elsewhere.
+    compared("sh -c 'exec python3 -m shop'").says(&["note: ", "takes shop from"]);
+    assert_clean(&lab);
+}
+
+#[test]
 fn a_variable_that_leads_to_code_in_the_repository_is_told() {
     let lab = repository_beside_others();
     let place = lab.path().join("app").to_str().unwrap().to_owned();
