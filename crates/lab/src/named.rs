@@ -9,7 +9,8 @@ use model::LaunchRecipe;
 use crate::build::on_path;
 
 /// How the names of files end that an interpreter is given: a file of another kind is data, which a server may write.
-const CODE: [&str; 12] = ["cjs", "jar", "js", "lua", "mjs", "php", "pl", "py", "rb", "sh", "ts", "war"];
+const CODE: [&str; 15] =
+    ["cjs", "dll", "jar", "js", "lua", "mjs", "phar", "php", "pl", "py", "pyz", "rb", "sh", "ts", "war"];
 
 /// Largest file that is read for what it is.
 const LARGEST_BYTES: u64 = 512 << 20;

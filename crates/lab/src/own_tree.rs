@@ -1,7 +1,6 @@
 //! Whether what runs for a revision is of that revision.
 
 use std::collections::BTreeSet;
-use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -48,11 +47,11 @@ pub(crate) fn is_of_another_revision(
             path.display()
         ));
     }
-    let of_other = |path: &Path, about: &Metadata| {
+    let is_others = |path: &Path| {
         let was_building = |at| prepared.was_building_after(&own.target, &other.target, at);
-        !path.starts_with(&own_root) && written(about).is_some_and(was_building)
+        !path.starts_with(&own_root) && written_at(path).is_some_and(was_building)
     };
-    let (path, _) = processes.iter().flat_map(|it| &it.runs).find(|(path, about)| of_other(path, about))?;
+    let path = processes.iter().flat_map(|process| &process.runs).find(|path| is_others(path))?;
     Some(format!(
         "{title} runs {}, which was written while the other revision was built, so that both would be launched from what the last build \
          installed. Each must be built into a folder of its own; what is the same for both is installed once beforehand",
@@ -71,7 +70,7 @@ struct Process {
     /// Where it works.
     folder: Option<PathBuf>,
     /// What the kernel runs for it with its libraries, and the programs that its command line names: an interpreter is given what it runs.
-    runs: Vec<(PathBuf, Metadata)>,
+    runs: Vec<PathBuf>,
 }
 
 impl From<(u32, PathBuf)> for Process {
@@ -84,41 +83,38 @@ impl From<(u32, PathBuf)> for Process {
         let is_place = |(at, word): &(usize, &&str)| *at > 0 || word.contains('/');
         let place = |(_, word): (usize, &&str)| folder.as_ref()?.join(word).canonicalize().ok();
         let named = words.iter().enumerate().filter(is_place).filter_map(place).filter(|path| is_program(path));
-        let named = named.filter_map(|path| Some((path.clone(), path.metadata().ok()?)));
-        let executed = std::fs::metadata(format!("/proc/{pid}/exe")).map(|about| (program, about)).ok();
-        let runs = executed.into_iter().chain(named).chain(libraries(pid)).collect();
+        let runs = std::iter::once(program).chain(named).chain(libraries(pid)).collect();
         Process { folder, runs }
     }
 }
 
 /// The files that a process has mapped to run code in them.
-fn libraries(pid: u32) -> impl Iterator<Item = (PathBuf, Metadata)> {
-    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+fn libraries(pid: u32) -> BTreeSet<PathBuf> {
+    let maps = std::fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let maps = String::from_utf8_lossy(&maps);
     let is_code = |line: &&str| line.split(' ').nth(1).is_some_and(|rights| rights.contains('x'));
-    let places = maps.lines().filter(is_code).filter_map(|line| Some(PathBuf::from(&line[line.find('/')?..])));
-    let places: BTreeSet<PathBuf> = places.collect();
-    places.into_iter().filter_map(|path| Some((path.clone(), path.metadata().ok()?)))
+    maps.lines().filter(is_code).filter_map(|line| Some(PathBuf::from(&line[line.find('/')?..]))).collect()
 }
 
 impl Process {
     /// What of it lies in a folder.
     fn within(&self, root: &Path) -> Option<&Path> {
-        let all = self.folder.iter().chain(self.runs.iter().map(|(path, _)| path));
+        let all = self.folder.iter().chain(&self.runs);
         all.map(PathBuf::as_path).find(|path| path.starts_with(root))
     }
 }
 
-/// When a file was written, or given its name: what is copied may keep the time at which its content was made, and another name of the same
-/// file, as package managers give it, changes nothing but its status.
+/// When a file was written, or put where it is: what is copied may keep the time at which its content was made. Another name of the same file
+/// somewhere else, as package managers give it, changes its status too, but not the folder that it is in here.
 pub fn written_at(path: &Path) -> Option<Timestamp> {
-    written(&path.metadata().ok()?)
-}
-
-/// The same by what is known of the file.
-fn written(about: &Metadata) -> Option<Timestamp> {
-    let is_linked = about.nlink() > 1;
-    let (s, ns) = if is_linked { (about.mtime(), about.mtime_nsec()) } else { (about.ctime(), about.ctime_nsec()) };
-    Timestamp::new(s, i32::try_from(ns).ok()?).ok()
+    let about = path.metadata().ok()?;
+    let time = |s: i64, ns: i64| Timestamp::new(s, i32::try_from(ns).ok()?).ok();
+    let changed = time(about.ctime(), about.ctime_nsec())?;
+    if about.nlink() == 1 {
+        return Some(changed);
+    }
+    let folder = path.parent()?.metadata().ok()?;
+    time(about.mtime(), about.mtime_nsec())?.max(time(folder.mtime(), folder.mtime_nsec())?).min(changed).into()
 }
 
 /// Whether a file or folder is one of the repository's own, and not of what was checked out of it, by what they really are.

@@ -20,6 +20,10 @@ use crate::output::say;
 /// Variables by which programs find code.
 const PATHS_OF_CODE: [&str; 6] = ["CLASSPATH", "LD_LIBRARY_PATH", "NODE_PATH", "PERL5LIB", "PYTHONPATH", "RUBYLIB"];
 
+/// A variable by which every revision is built in one place. Cargo takes the second one's sources, which are older than what the first one's
+/// build made, for built.
+const PLACE_OF_BUILDS: &str = "CARGO_TARGET_DIR";
+
 /// How long Python may take to say where its code is.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -84,6 +88,16 @@ pub(super) fn refuse_what_is_one(
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
     let mut told: Vec<String> = Vec::new();
+    let is_cargo_s =
+        |checkout: &Checkout<'_>| [checkout.root, checkout.folder].iter().any(|at| at.join("Cargo.toml").exists());
+    let place = variable(PLACE_OF_BUILDS).map(PathBuf::from).filter(|place| place.is_absolute());
+    if let Some(place) = place.filter(|_| checkouts.iter().any(is_cargo_s)) {
+        say(format!(
+            "note: {PLACE_OF_BUILDS} is {}, whichever revision is built; if cargo builds the server there, both run the same (env -u \
+             {PLACE_OF_BUILDS} bourdon …)",
+            place.display()
+        ));
+    }
     for checkout in checkouts {
         for note in notes(commands, *checkout, stop)? {
             if !told.contains(&note) {
@@ -110,7 +124,8 @@ pub(super) fn refuse_what_is_installed(
     for (own, other) in [(&old, &new), (&new, &old)] {
         let is_others = |place: &Path| {
             let was_building = |at| prepared.was_building_after(own.target, other.target, at);
-            !place.starts_with(&own.root) && lab::written_at(place).is_some_and(was_building)
+            let was_installed = || lab::written_at(place).is_some_and(was_building);
+            !place.starts_with(&own.root) && (place.starts_with(&other.root) || was_installed())
         };
         for command in commands {
             let Some(python) = python(&words(command), own.folder) else { continue };
@@ -118,8 +133,8 @@ pub(super) fn refuse_what_is_installed(
             imports.retain(|(_, place)| is_others(place));
             let Some((is_run, name, place)) = python.runs_or_first(&imports) else { continue };
             let found = format!(
-                "{} takes {name} from {}, which was written while the other revision was built, so that both would run what the last build \
-                 installed",
+                "{} takes {name} from {}, which is the other revision's or was written while that was built, so that both would run what the \
+                 last build installed",
                 python.interpreter.display(),
                 place.display()
             );
@@ -138,13 +153,17 @@ pub(super) fn refuse_what_is_installed(
 const A_FOLDER_OF_ITS_OWN: &str = "install each revision in a folder of its own: --build 'sh -c \"python3 -m venv .venv && .venv/bin/pip install .\"' \
                                    for --run '.venv/bin/python -m …'";
 
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
 /// What is to be told of one revision.
 fn notes(commands: &[String], checkout: Checkout<'_>, stop: &AtomicBool) -> Result<Vec<String>, Failure> {
     let mut notes = Vec::new();
     for name in PATHS_OF_CODE {
         let set = commands.iter().flat_map(|command| words(command));
         let set = set.filter_map(|word| word.strip_prefix(name)?.strip_prefix('=').map(OsString::from));
-        let values: Vec<OsString> = std::env::var_os(name).into_iter().chain(set).collect();
+        let values: Vec<OsString> = variable(name).into_iter().chain(set).collect();
         let mut paths = values.iter().flat_map(std::env::split_paths);
         if let Some(path) = paths.find(|path| path.is_absolute() && checkout.is_left_by(path)) {
             notes.push(format!(

@@ -130,6 +130,12 @@ fn a_program_that_a_shell_names_is_known_by_its_processes() {
         said.says(&[&format!("{name}, which was written while the other revision was built")]);
         compared(build, run, "main").answers();
     }
+    // Another name for a file that was made before.
+    std::fs::copy("/bin/sh", installed.path().join("made")).unwrap();
+    let build = "sh -c 'ln -f $PLACE/made $PLACE/own-shell'";
+    compared(build, program.1, "slow")
+        .exits(2)
+        .says(&["own-shell, which was written while the other revision was built"]);
     // What an interpreter is given where it works, from a process that nobody's child started; and a link that each build puts in the place of the other's.
     let build = "sh -c '(cat serve.sh | sed s/exec//) > $PLACE/app.sh'";
     let run = "sh -c 'cd $PLACE; (setsid sh app.sh $BOURDON &); exec sleep 1d'";
@@ -179,15 +185,19 @@ fn a_python_package_that_both_builds_install_is_what_the_last_one_installed() {
     git(lab.path(), &["commit", "--quiet", "-am", "another"]);
     let installed = tempfile::tempdir().unwrap();
     let lab = lab.env("PYTHONPATH", installed.path().to_str().unwrap());
-    let build = format!("cp -r src/shop {}", installed.path().display());
-    let compared = |run: &str| {
+    let place = installed.path().display();
+    let compared = |build: &str, run: &str| {
         let sides = ["--rev", "HEAD~1", "--rev", "HEAD", "-d", "100ms", "--blocks", "1"];
-        lab.bourdon_in(&lab.path().join("app"), &[&["compare", "--build", &build, "--run", run][..], &sides].concat())
+        lab.bourdon_in(&lab.path().join("app"), &[&["compare", "--build", build, "--run", run][..], &sides].concat())
     };
-    let said = compared("python3 -u -m shop --port $PORT").exits(2);
-    said.says(&["takes shop from", "written while the other revision was built", ".venv/bin/pip install ."]);
+    let (copied, run) = (format!("cp -r src/shop {place}"), "python3 -u -m shop --port $PORT");
+    let said = compared(&copied, run).exits(2);
+    said.says(&["takes shop from", "was written while that was built", ".venv/bin/pip install ."]);
     // Another program starts it, which may look elsewhere.
-    compared("sh -c 'exec python3 -m shop'").says(&["note: ", "takes shop from"]);
+    compared(&copied, "sh -c 'exec python3 -m shop'").says(&["takes shop from", "unless what you launch looks"]);
+    // As an editable install leaves it: the way to what was built last.
+    let linked = format!("sh -c 'rm -rf {place}/shop && ln -s $PWD/src/shop {place}/shop'");
+    compared(&linked, run).exits(2).says(&["takes shop from", "is the other revision's"]);
     assert_clean(&lab);
 }
 
