@@ -121,30 +121,30 @@ pub(super) fn refuse_what_is_installed(
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
     let Some([old, new]) = built else { return Ok(()) };
-    for (own, other) in [(&old, &new), (&new, &old)] {
+    // One command for both, or one for each.
+    let (Some(of_old), Some(of_new)) = (commands.first(), commands.last()) else { return Ok(()) };
+    for (own, other, command) in [(&old, &new, of_old), (&new, &old, of_new)] {
         let is_others = |place: &Path| {
             let was_building = |at| prepared.was_building_after(own.target, other.target, at);
             let was_installed = || lab::written_at(place).is_some_and(was_building);
             !place.starts_with(&own.root) && (place.starts_with(&other.root) || was_installed())
         };
-        for command in commands {
-            let Some(python) = python(&words(command), own.folder) else { continue };
-            let mut imports = imports(&python, own.folder, stop).unwrap_or_default();
-            imports.retain(|(_, place)| is_others(place));
-            let Some((is_run, name, place)) = python.runs_or_first(&imports) else { continue };
-            let found = format!(
-                "{} takes {name} from {}, which is the other revision's or was written while that was built, so that both would run what the \
-                 last build installed",
-                python.interpreter.display(),
-                place.display()
-            );
-            if is_run && python.is_direct {
-                return Err(Failure::usage(format!("{found}; {A_FOLDER_OF_ITS_OWN}")));
-            }
-            say(format!(
-                "note: {found}, unless what you launch looks for it in its own folder first; else {A_FOLDER_OF_ITS_OWN}"
-            ));
+        let Some(python) = python(&words(command), own.folder) else { continue };
+        let mut imports = imports(&python, own.folder, stop).unwrap_or_default();
+        imports.retain(|(_, place)| is_others(place));
+        let Some((is_run, name, place)) = python.runs_or_first(&imports) else { continue };
+        let found = format!(
+            "{} takes {name} from {}, which is the other revision's or was written while that was built, so that both would run what the \
+             last build installed",
+            python.interpreter.display(),
+            place.display()
+        );
+        if is_run && python.is_direct {
+            return Err(Failure::usage(format!("{found}; {A_FOLDER_OF_ITS_OWN}")));
         }
+        say(format!(
+            "note: {found}, unless what you launch looks for it in its own folder first; else {A_FOLDER_OF_ITS_OWN}"
+        ));
     }
     Ok(())
 }

@@ -195,6 +195,15 @@ fn a_python_package_that_both_builds_install_is_what_the_last_one_installed() {
     said.says(&["takes shop from", "was written while that was built", ".venv/bin/pip install ."]);
     // Another program starts it, which may look elsewhere.
     compared(&copied, "sh -c 'exec python3 -m shop'").says(&["takes shop from", "unless what you launch looks"]);
+    // Each command is that of its own revision.
+    let apart: Vec<String> = ["a", "b"].iter().map(|of| format!("cp -r src/shop {place}/{of}/")).collect();
+    ["a", "b"].iter().for_each(|of| std::fs::create_dir(installed.path().join(of)).unwrap());
+    let runs = ["a", "b"].map(|of| format!("env PYTHONPATH={place}/{of} python3 -m shop --port $PORT"));
+    let sides = ["--rev", "HEAD~1", "--rev", "HEAD", "-d", "100ms", "--blocks", "1"];
+    let both = ["--build", &apart[0], "--build", &apart[1], "--run", &runs[0], "--run", &runs[1]];
+    let said = lab.bourdon_in(&lab.path().join("app"), &[&["compare"][..], &both, &sides].concat());
+    assert!(!said.stderr.contains("takes shop from"), "{}", said.stderr);
+    said.says(&["did not become ready"]);
     // As an editable install leaves it: the way to what was built last.
     let linked = format!("sh -c 'rm -rf {place}/shop && ln -s $PWD/src/shop {place}/shop'");
     compared(&linked, run).exits(2).says(&["takes shop from", "is the other revision's"]);
