@@ -56,7 +56,7 @@ pub use held::{Held, sweep};
 pub use lacking::lacking_here;
 pub use launch::{LaunchSpec, Launcher, ProcessLauncher, Running, Unlaunched};
 pub use named::is_program;
-pub use own_tree::{is_of_another, written_at};
+pub use own_tree::is_of_another;
 pub use perf::Perf;
 pub use prepare::{Prepared, prepare, with_runtime};
 pub use programs::Program;

@@ -1,10 +1,8 @@
 //! Whether what runs for a revision is of that revision.
 
 use std::collections::BTreeSet;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
 use model::{ComparedRevision, Plan, RevisionContent, Target};
 use observe::ProcSource;
 
@@ -47,10 +45,8 @@ pub(crate) fn is_of_another_revision(
             path.display()
         ));
     }
-    let is_others = |path: &Path| {
-        let was_building = |at| prepared.was_building_after(&own.target, &other.target, at);
-        !path.starts_with(&own_root) && written_at(path).is_some_and(was_building)
-    };
+    let is_others =
+        |path: &Path| !path.starts_with(&own_root) && prepared.was_written_after(&own.target, &other.target, path);
     let path = processes.iter().flat_map(|process| &process.runs).find(|path| is_others(path))?;
     Some(format!(
         "{title} runs {}, which was written while the other revision was built, so that both would be launched from what the last build \
@@ -102,19 +98,6 @@ impl Process {
         let all = self.folder.iter().chain(&self.runs);
         all.map(PathBuf::as_path).find(|path| path.starts_with(root))
     }
-}
-
-/// When a file was written, or put where it is: what is copied may keep the time at which its content was made. Another name of the same file
-/// somewhere else, as package managers give it, changes its status too, but not the folder that it is in here.
-pub fn written_at(path: &Path) -> Option<Timestamp> {
-    let about = path.metadata().ok()?;
-    let time = |s: i64, ns: i64| Timestamp::new(s, i32::try_from(ns).ok()?).ok();
-    let changed = time(about.ctime(), about.ctime_nsec())?;
-    if about.nlink() == 1 {
-        return Some(changed);
-    }
-    let folder = path.parent()?.metadata().ok()?;
-    time(about.mtime(), about.mtime_nsec())?.max(time(folder.mtime(), folder.mtime_nsec())?).min(changed).into()
 }
 
 /// Whether a file or folder is one of the repository's own, and not of what was checked out of it, by what they really are.

@@ -8,7 +8,7 @@ use model::{AbsentTarget, CURRENT_RUNTIME, Draft, Event, Target};
 use crate::build::{BuildError, Builder};
 use crate::fingerprint::digest;
 use crate::named::named;
-use crate::programs::{Launched, Program};
+use crate::programs::{Launched, Program, written_at};
 
 /// The targets of a plan, built.
 #[derive(Debug, Clone, Default)]
@@ -42,10 +42,11 @@ impl Prepared {
         Some(another(&launched.program.path))
     }
 
-    /// Whether `other` was being built at that time, after `own`.
-    pub fn was_building_after(&self, own: &str, other: &str, at: Timestamp) -> bool {
+    /// Whether a file was written, or put where it is, while `other` was built after `own`.
+    pub fn was_written_after(&self, own: &str, other: &str, path: &Path) -> bool {
         let [own, other] = [own, other].map(|name| self.built.get(name));
-        own.zip(other).is_some_and(|(own, other)| (*own..=*other).contains(&at))
+        let was_building = |at| own.zip(other).is_some_and(|(own, other)| (*own..=*other).contains(&at));
+        written_at(path).is_some_and(was_building)
     }
 
     fn launched(&self, target: &str, runtime: &str) -> Option<&Launched> {

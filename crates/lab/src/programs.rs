@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use reaper::remove_folder;
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT, utimensat};
 
@@ -53,6 +54,19 @@ impl FileStamp {
         let changed = [(found.mtime(), found.mtime_nsec()), (found.ctime(), found.ctime_nsec())];
         Some(Self { identity: (found.dev(), found.ino()), bytes: found.len(), changed })
     }
+}
+
+/// When a file was written, or put where it is: what is copied may keep the time at which its content was made. Another name of the same file
+/// somewhere else, as package managers give it, changes its status too, but not the folder that it is in here.
+pub(crate) fn written_at(path: &Path) -> Option<Timestamp> {
+    let about = path.metadata().ok()?;
+    let time = |s: i64, ns: i64| Timestamp::new(s, i32::try_from(ns).ok()?).ok();
+    let changed = time(about.ctime(), about.ctime_nsec())?;
+    if about.nlink() == 1 {
+        return Some(changed);
+    }
+    let folder = path.parent()?.metadata().ok()?;
+    time(about.mtime(), about.mtime_nsec())?.max(time(folder.mtime(), folder.mtime_nsec())?).min(changed).into()
 }
 
 /// A program that is launched again and again, and may not change meanwhile. A folder may: a server writes beside itself.

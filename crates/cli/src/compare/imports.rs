@@ -124,20 +124,24 @@ pub(super) fn refuse_what_is_installed(
     // One command for both, or one for each.
     let (Some(of_old), Some(of_new)) = (commands.first(), commands.last()) else { return Ok(()) };
     for (own, other, command) in [(&old, &new, of_old), (&new, &old, of_new)] {
-        let is_others = |place: &Path| {
-            let was_building = |at| prepared.was_building_after(own.target, other.target, at);
-            let was_installed = || lab::written_at(place).is_some_and(was_building);
-            !place.starts_with(&own.root) && (place.starts_with(&other.root) || was_installed())
+        let why = |place: &Path| {
+            let is_its = place.starts_with(&other.root);
+            let was_installed = || prepared.was_written_after(own.target, other.target, place);
+            match place.starts_with(&own.root) {
+                false if is_its => Some("lies in the other revision"),
+                false if was_installed() => Some("was written while the other revision was built"),
+                _ => None,
+            }
         };
         let Some(python) = python(&words(command), own.folder) else { continue };
         let mut imports = imports(&python, own.folder, stop).unwrap_or_default();
-        imports.retain(|(_, place)| is_others(place));
+        imports.retain(|(_, place)| why(place).is_some());
         let Some((is_run, name, place)) = python.runs_or_first(&imports) else { continue };
         let found = format!(
-            "{} takes {name} from {}, which is the other revision's or was written while that was built, so that both would run what the \
-             last build installed",
+            "{} takes {name} from {}, which {}, so that both would run one and the same",
             python.interpreter.display(),
-            place.display()
+            place.display(),
+            why(place).unwrap_or_default()
         );
         if is_run && python.is_direct {
             return Err(Failure::usage(format!("{found}; {A_FOLDER_OF_ITS_OWN}")));

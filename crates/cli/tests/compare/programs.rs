@@ -192,7 +192,7 @@ fn a_python_package_that_both_builds_install_is_what_the_last_one_installed() {
     };
     let (copied, run) = (format!("cp -r src/shop {place}"), "python3 -u -m shop --port $PORT");
     let said = compared(&copied, run).exits(2);
-    said.says(&["takes shop from", "was written while that was built", ".venv/bin/pip install ."]);
+    said.says(&["takes shop from", "was written while the other revision was built", ".venv/bin/pip install ."]);
     // Another program starts it, which may look elsewhere.
     compared(&copied, "sh -c 'exec python3 -m shop'").says(&["takes shop from", "unless what you launch looks"]);
     // Each command is that of its own revision.
@@ -206,7 +206,7 @@ fn a_python_package_that_both_builds_install_is_what_the_last_one_installed() {
     said.says(&["did not become ready"]);
     // As an editable install leaves it: the way to what was built last.
     let linked = format!("sh -c 'rm -rf {place}/shop && ln -s $PWD/src/shop {place}/shop'");
-    compared(&linked, run).exits(2).says(&["takes shop from", "is the other revision's"]);
+    compared(&linked, run).exits(2).says(&["takes shop from", "which lies in the other revision"]);
     assert_clean(&lab);
 }
 
@@ -225,6 +225,13 @@ fn a_variable_that_leads_to_code_in_the_repository_is_told() {
     assert!(said.contains("note: NODE_PATH leads to") && said.contains("both run the same"), "{said}");
     let lab = lab.env("NODE_PATH", "/usr/lib/node_modules");
     assert!(!of(&lab, "sh serve.sh $BOURDON").contains("leads to"));
+    // Cargo is asked of revisions that it builds.
+    let lab = lab.env("CARGO_TARGET_DIR", "/tmp");
+    assert!(!of(&lab, "sh serve.sh $BOURDON").contains("CARGO_TARGET_DIR"));
+    let lab = lab.file("app/Cargo.toml", "");
+    git(lab.path(), &["add", "app/Cargo.toml"]);
+    git(lab.path(), &["commit", "--quiet", "-m", "of cargo"]);
+    assert!(of(&lab, "sh serve.sh $BOURDON").contains("note: CARGO_TARGET_DIR is /tmp, whichever revision is built"));
     assert!(of(&lab, &format!("env RUBYLIB={place} sh serve.sh $BOURDON")).contains("note: RUBYLIB leads to"));
     assert_clean(&lab);
 }
