@@ -41,6 +41,7 @@ pub(crate) fn run(args: &NodeArgs) -> Result<Exit, Failure> {
         sources: args.source.clone(),
         ahead_ns: (args.clock_ahead * NS_PER_S as f64) as i64,
         once: args.once,
+        raw_log: args.raw_log.clone().map(|folder| &*folder.leak()),
     };
     let (mut said, mut came_to_nothing) = (BTreeSet::new(), false);
     serve(node, &stop, &mut |news| {

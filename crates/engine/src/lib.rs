@@ -21,6 +21,7 @@ mod part;
 mod port;
 mod ports;
 mod protocol;
+mod raw_log;
 mod rotation;
 mod run;
 mod schedule;

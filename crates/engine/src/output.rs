@@ -86,8 +86,8 @@ impl Brought {
         self.parts.iter_mut().zip(warm_up.parts).for_each(|(part, warm_up)| part.opened_in(warm_up));
     }
 
-    /// What was felt by those that had a reply, as it is recorded; none where none had.
-    pub(crate) fn felt(&self) -> Option<String> {
+    /// What was felt by those that had a reply, as a record keeps histograms (HdrHistogram V2, deflate, base64); none where none had.
+    pub fn felt(&self) -> Option<String> {
         let mut all = histogram();
         self.parts.iter().for_each(|part| add_to(&mut all, part.distributions.felt()));
         encoded(&all)

@@ -3,6 +3,7 @@
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use crate::part::Part;
+use crate::raw_log::RawLog;
 use crate::second::{Felt, Second};
 
 /// What a thread tells.
@@ -33,13 +34,15 @@ pub(crate) struct Port {
     pub(crate) empty: Receiver<Box<Second>>,
     /// Whether the thread waits for an empty one, of which there is one.
     pub(crate) waits: bool,
+    /// Where each reply is written down by itself.
+    pub(crate) raw: Option<RawLog>,
 }
 
 impl Port {
     /// A thread's, with the way back for the emptied seconds.
     pub(crate) fn new(thread: u32, told: Sender<Told>) -> (Self, Sender<Box<Second>>) {
         let (empty, empties) = mpsc::channel();
-        (Self { thread: thread as usize, told, empty: empties, waits: false }, empty)
+        (Self { thread: thread as usize, told, empty: empties, waits: false, raw: None }, empty)
     }
 
     /// That of the only thread in virtual time, which would else be hours ahead of whoever collects.

@@ -1,6 +1,7 @@
 //! Generator threads that keep the connections to one or several servers open while one load follows another.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 
@@ -16,6 +17,7 @@ use crate::output::Brought;
 use crate::part::Part;
 use crate::port::Port;
 use crate::protocol::Protocol;
+use crate::raw_log::RawLog;
 use crate::second::Felt;
 use crate::tcp::TcpWire;
 use crate::tls::{Secure, Secured, TlsError};
@@ -37,6 +39,9 @@ pub enum LoadError {
     /// A thread could not be started.
     #[error("a generator thread cannot be started: {0}")]
     Thread(std::io::Error),
+    /// Replies cannot be written down one by one.
+    #[error("replies cannot be written down: {0}")]
+    RawLog(std::io::Error),
     /// Another thread could not take part, so the load did not begin.
     #[error("the load did not begin because a generator thread could not take part")]
     Abandoned,
@@ -61,6 +66,9 @@ pub struct RunOptions {
     pub histograms: bool,
     /// Which of the load's threads are made here; all of them where it is not said.
     pub share: Option<Share>,
+    /// Folder in which each thread writes into a file of its own how long each reply was waited for that is in its distributions, in nanoseconds
+    /// (64 bits, little-endian), to try these against. That costs time.
+    pub raw_log: Option<&'static Path>,
 }
 
 /// The threads of a load that one of several generators makes.
@@ -188,7 +196,9 @@ impl Session<'_> {
         let mut collector = Collector::new(Felt::of(spec), step_s, self.threads.len(), self.options.histograms);
         let (begin_ns, checkpoints, mut empties) = (self.begins_ns()?, listener.stopped.is_some(), Vec::new());
         for ((place, thread), to) in (0..).zip(self.options.threads(spec)).zip(&self.threads) {
-            let (port, empty) = Port::new(place, full.clone());
+            let (mut port, empty) = Port::new(place, full.clone());
+            let raw = self.options.raw_log.map(|folder| RawLog::create(folder, thread));
+            port.raw = raw.transpose().map_err(LoadError::RawLog)?;
             empties.push(empty);
             let turn = OneLoad { demand: Demand::new(spec, thread, begin_ns), drain_ns, port, checkpoints };
             to.orders.send(Order { server, turn }).map_err(|_| LoadError::Abandoned)?;

@@ -212,7 +212,9 @@ impl Node {
                 );
             }
             (Body::Begin { at_ns }, true) if at_ns > now_ns.saturating_add(LONGEST_LEAD_NS) => {
-                self.say(now_ns, Body::Failed("it was to begin minutes from then".to_owned()));
+                let why = "it was to begin minutes from then";
+                self.say(now_ns, Body::Failed(why.to_owned()));
+                self.tell(NodeNews::Failed(why.to_owned()));
                 self.let_go();
             }
             (Body::Begin { at_ns }, true) => {

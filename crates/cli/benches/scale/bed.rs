@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use crate::support::Nats;
 
-const BOURDON: &str = env!("CARGO_BIN_EXE_bourdon");
+pub(crate) const BOURDON: &str = env!("CARGO_BIN_EXE_bourdon");
 
 /// Ends with its owner.
-struct Running(Child);
+pub(crate) struct Running(pub(crate) Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -66,6 +66,11 @@ impl Bed {
         [self.nats.url_of(user), self.folder.path().join("key").display().to_string()]
     }
 
+    /// A file in its folder.
+    pub(crate) fn file(&self, name: &str) -> String {
+        self.folder.path().join(name).display().to_string()
+    }
+
     pub(crate) fn node(&mut self, options: &[&str]) {
         let [nats, key] = self.link("node");
         let mut command = self.command(&[&["node", "--nats", &nats, "--key", &key], options].concat());
@@ -102,10 +107,7 @@ impl Bed {
     pub(crate) fn begin(&self, url: &str, options: &[&str]) -> Load {
         let [nats, key] = self.link("command");
         let arguments = [&["load", url, "--nodes", &nats, "--key", &key, "--format", "json"], options].concat();
-        let mut running =
-            Running(self.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
-        let errors = BufReader::new(running.0.stderr.take().unwrap());
-        Load { running, errors, stderr: String::new(), document: Value::Null }
+        Load::begin(&mut self.command(&arguments))
     }
 
     pub(crate) fn load(&self, url: &str, options: &[&str]) -> Load {
@@ -122,6 +124,12 @@ pub(crate) struct Load {
 }
 
 impl Load {
+    pub(crate) fn begin(command: &mut Command) -> Self {
+        let mut running = Running(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+        let errors = BufReader::new(running.0.stderr.take().unwrap());
+        Self { running, errors, stderr: String::new(), document: Value::Null }
+    }
+
     /// Waits until it says this.
     pub(crate) fn said(&mut self, words: &str) {
         while !self.stderr.contains(words) {
@@ -161,13 +169,14 @@ impl Load {
         self.get(path).as_u64().unwrap_or_else(|| panic!("no {path}"))
     }
 
-    pub(crate) fn number(&self, path: &str) -> f64 {
-        self.get(path).as_f64().unwrap_or_else(|| panic!("no {path}"))
-    }
-
     /// A figure of each node.
     pub(crate) fn parts(&self, name: &str) -> Vec<f64> {
         self.get("merged").as_array().unwrap().iter().map(|part| part[name].as_f64().unwrap()).collect()
+    }
+
+    /// What each node says of itself.
+    pub(crate) fn texts(&self, name: &str) -> Vec<String> {
+        self.get("merged").as_array().unwrap().iter().map(|part| part[name].as_str().unwrap().to_owned()).collect()
     }
 
     /// For how long the load had lasted at a moment, in seconds; none where it brought nothing.

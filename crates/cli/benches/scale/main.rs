@@ -2,11 +2,13 @@
 //!
 //! `make test-scale`, or `cargo bench -p bourdon --bench scale -- [PART...]`; without a part all of them, some half an hour. Each sets up what it needs
 //! and takes it down, prints what it measured, and fails where something was lost, counted twice or not declared. Under `cargo test` it makes the
-//! first part once, so that it cannot rot.
+//! first part once, and a small one of samples, so that they cannot rot.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark may panic, and prints its result")]
 
 mod bed;
+mod kubernetes;
+mod raw;
 #[path = "../../tests/support/mod.rs"]
 mod support;
 
@@ -15,7 +17,7 @@ use std::time::Duration;
 use bed::Bed;
 use engine::MonotonicClock;
 use fastrand::Rng;
-use model::{Clock, NS_PER_S};
+use model::{Clock, NS_PER_S, TICK_NS};
 use specimens::{Kind, LogSink, Settings};
 use support::Replay;
 
@@ -24,21 +26,29 @@ const SPREAD: [(usize, usize); 3] = [(2, 10), (16, 10), (200, 1)];
 
 type Part = (&'static str, fn());
 
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     ("spread", || SPREAD.iter().for_each(|(nodes, times)| spread(*nodes, *times))),
     ("stall", stall),
-    ("samples", samples),
+    ("samples", || samples(10_000_000)),
     ("broker", broker),
     ("connections", connections),
     ("kills", kills),
+    ("kubernetes", kubernetes::part),
 ];
 
 fn main() {
     let given: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     if !std::env::args().any(|argument| argument == "--bench") {
-        return if Bed::can_be() { spread(2, 1) } else { println!("NOT TESTED: nats-server is missing") };
+        if !Bed::can_be() {
+            return println!("NOT TESTED: nats-server is missing");
+        }
+        spread(2, 1);
+        return samples(20_000);
     }
     assert!(Bed::can_be(), "nats-server is missing: run sh scale/setup.sh");
+    if given == [kubernetes::WITHIN] {
+        return kubernetes::within();
+    }
     let names = PARTS.map(|(name, _)| name);
     given.iter().for_each(|part| assert!(names.contains(&part.as_str()), "no {part}; there are {names:?}"));
     for (name, part) in PARTS {
@@ -51,13 +61,17 @@ fn main() {
 /// How far apart nodes begin whose clocks stand up to 5 s elsewhere.
 fn spread(nodes: usize, times: usize) {
     let (mut bed, mut rng, mut spreads_us) = (Bed::new(), Rng::with_seed(7), Vec::new());
-    let mut within_us = 0.0_f64;
+    let (mut within_us, mut together_s) = (0.0_f64, 0.0_f64);
     let server = bed.server("127.0.0.1");
     for _ in 0..times {
         let mut ahead: Vec<f64> = (0..nodes).map(|_| rng.f64() * 10.0 - 5.0).collect();
         ahead.iter().for_each(|seconds| bed.node(&["--once", "--clock-ahead", &format!("{seconds:.9}")]));
-        let each = nodes.to_string();
-        let load = bed.load(&server, &["--workers", &each, "-c", &each, "-R", &each, "-d", "1s", "--warm-up", "0s"]);
+        let (each, called_ns) = (nodes.to_string(), MonotonicClock.now_ns());
+        let mut load =
+            bed.begin(&server, &["--workers", &each, "-c", &each, "-R", &each, "-d", "1s", "--warm-up", "0s"]);
+        load.said("all begin in");
+        together_s = together_s.max((MonotonicClock.now_ns() - called_ns) as f64 / NS_PER_S as f64);
+        let load = load.end();
         let mut found: Vec<f64> = load.parts("clock_ahead_s");
         ahead.sort_by(f64::total_cmp);
         found.sort_by(f64::total_cmp);
@@ -72,7 +86,7 @@ fn spread(nodes: usize, times: usize) {
     spreads_us.sort_by(f64::total_cmp);
     let (median, most) = (spreads_us[times / 2], spreads_us[times - 1]);
     println!(
-        "spread: {nodes} nodes, {times} loads: began within {median:.0} µs of each other (median), {most:.0} µs at most; an offset is known to {within_us:.0} µs at worst"
+        "spread: {nodes} nodes, {times} loads: began within {median:.1} µs of each other (median), {most:.1} µs at most; an offset is known to {within_us:.0} µs at worst; {together_s:.1} s from the call until all had opened their connections and compared clocks"
     );
 }
 
@@ -85,33 +99,47 @@ fn stall() {
         let specimen = specimens::start(settings, LogSink::Memory).unwrap();
         let server = format!("http://{}/rest/hello", specimen.address());
         (0..nodes).for_each(|_| bed.node(&["--once"]));
-        let options = ["--workers", &nodes.to_string(), "-R", "400", "-c", "800", "-d", "6s", "--warm-up", "0s"];
+        let saved = bed.file("load.json");
+        let each = nodes.to_string();
+        let options = ["--workers", &each, "-R", "400", "-c", "800", "-d", "6s", "--warm-up", "0s", "-o", &saved];
         let load = bed.load(&server, &options);
+        let felt = raw::merged(&std::fs::read_to_string(saved).unwrap());
         let truth = Replay::of(&specimen.stop(), load.count("accounting/scheduled") as usize, 400.0);
-        for (name, q) in [("p50", 0.50), ("p90", 0.90), ("p95", 0.95), ("p99", 0.99)] {
-            let measured_ms = load.number(&format!("latency_us/response/{name}")) / 1e3;
-            let expected_ms = truth.quantile_s(q) * 1e3;
+        for percent in [50.0, 92.0, 95.0, 99.0] {
+            let measured_ms = felt.value_at_percentile(percent) as f64 * TICK_NS as f64 / 1e6;
+            let expected_ms = truth.quantile_s(percent / 100.0) * 1e3;
             let off_ms = (measured_ms - expected_ms).abs();
-            println!("stall: {nodes} nodes, {name}: {measured_ms:.1} ms, by the server's log {expected_ms:.1} ms");
+            println!("stall: {nodes} nodes, p{percent}: {measured_ms:.1} ms, by the server's log {expected_ms:.1} ms");
             assert!(off_ms <= (0.03 * expected_ms).max(2.0), "{off_ms} ms off");
         }
     }
 }
 
-/// Ten million requests of 16 nodes.
-fn samples() {
-    const REQUESTS: u64 = 10_000_000;
-    let mut bed = Bed::new();
-    let server = bed.server("127.0.0.1");
-    (0..16).for_each(|_| bed.node(&["--once"]));
-    let began_ns = MonotonicClock.now_ns();
-    let load = bed.load(&server, &["--workers", "16", "-c", "64", "-n", &REQUESTS.to_string()]);
-    let whole = ["accounting/scheduled", "accounting/ok", "latency_us/service/count", "in_window/completed"];
-    assert_eq!(whole.map(|field| load.count(field)), [REQUESTS; 4]);
-    println!(
-        "samples: {REQUESTS} requests of 16 nodes in {:.0} s, each in the books and in one bucket",
-        (MonotonicClock.now_ns() - began_ns) as f64 / NS_PER_S as f64
-    );
+/// Requests of 16 nodes, which write each reply down: closed as fast as it goes, and due by a schedule.
+fn samples(requests: u64) {
+    for (name, pace, population) in [("closed", None, "service"), ("open", Some(20_000), "response")] {
+        let (mut bed, began_ns) = (Bed::new(), MonotonicClock.now_ns());
+        let (server, raw_log, saved) = (bed.server("127.0.0.1"), tempfile::tempdir().unwrap(), bed.file("load.json"));
+        let folder = raw_log.path().display().to_string();
+        (0..16).for_each(|_| bed.node(&["--once", "--raw-log", &folder]));
+        let mut options = ["--workers", "16", "-c", "64", "-o", &saved].map(str::to_owned).to_vec();
+        // At a rate a tenth of them, for they would take eight minutes.
+        let requests = if pace.is_some() { requests / 10 } else { requests };
+        options.extend(["-n".to_owned(), requests.to_string()]);
+        pace.iter().for_each(|rate: &u32| options.extend(["-R".to_owned(), rate.to_string()]));
+        let load = bed.load(&server, &options.iter().map(String::as_str).collect::<Vec<_>>());
+        let whole = ["accounting/scheduled", "accounting/ok", &format!("latency_us/{population}/count")];
+        assert_eq!(whole.map(|field| load.count(field)), [requests; 3]);
+        let merged = raw::buckets(&raw::merged(&std::fs::read_to_string(saved).unwrap()));
+        let raw = raw::by_bucket(raw_log.path());
+        assert_eq!(raw.values().sum::<u64>(), requests);
+        assert_eq!(raw, merged, "what was merged is not what was written down");
+        println!(
+            "samples: {name}, {requests} requests of 16 nodes in {:.0} s: all in the books, and each of {} buckets holds as many as were written down one by one",
+            (MonotonicClock.now_ns() - began_ns) as f64 / NS_PER_S as f64,
+            raw.len()
+        );
+    }
 }
 
 /// The server of messages goes and comes back while a load is made.

@@ -44,6 +44,10 @@ pub(crate) struct NodeArgs {
     /// Let its clock be so much ahead of the machine's, in seconds, to see that it makes no difference
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_negative_numbers = true, hide = true)]
     pub(crate) clock_ahead: f64,
+
+    /// Write into this folder how long each reply was waited for, to try the merged distribution against
+    #[arg(long, value_name = "FOLDER", hide = true)]
+    pub(crate) raw_log: Option<PathBuf>,
 }
 
 /// How machines that make a load together find and trust each other.

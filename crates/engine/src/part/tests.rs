@@ -199,7 +199,7 @@ fn parts_of(stream: &Stream, felt: Felt, window: Window, part_of: &[usize; SLOTS
         .map(|thread| {
             let (empty, port) = mpsc::channel();
             empties.push(empty);
-            let port = Port { thread, told: full.clone(), empty: port, waits: false };
+            let port = Port { thread, told: full.clone(), empty: port, waits: false, raw: None };
             let mut ledger = Ledger::new(felt, false, window, 0, port);
             ledger.by_request = vec![RequestCount::default(); MIX];
             ledger

@@ -59,8 +59,13 @@ fn books(spec: &LoadSpec, standstills: &[(u64, u64)], now_ns: u64, charge: impl 
     let (full, _seconds) = mpsc::channel();
     let (_empty, empty) = mpsc::channel();
     let mut demand = Demand::new(spec, spec.threads - 1, 17);
-    let mut ledger =
-        Ledger::new(Felt::Response, false, demand.window, 17, Port { thread: 0, told: full, empty, waits: false });
+    let mut ledger = Ledger::new(
+        Felt::Response,
+        false,
+        demand.window,
+        17,
+        Port { thread: 0, told: full, empty, waits: false, raw: None },
+    );
     let mut from_ns = 17;
     for (after_ns, length_ns) in standstills {
         from_ns += after_ns;

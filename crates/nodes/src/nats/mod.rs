@@ -129,8 +129,15 @@ impl Place {
         }
         let servers: Result<Vec<ServerAddr>, _> = self.url.split(',').map(str::parse).collect();
         let servers = servers.map_err(|error| self.unreached(&error))?;
-        if let Some(server) = servers.iter().find(|server| server.has_user_pass()) {
-            options = let_in(options, server);
+        let mut named = servers.iter().filter(|server| server.has_user_pass());
+        if let Some(first) = named.next() {
+            // Only one can be said, and it would be said to all of them.
+            if named.any(|other| (other.username(), other.password()) != (first.username(), first.password())) {
+                return Err(
+                    self.unreached(&"its servers are given different users; servers of one cluster have the same")
+                );
+            }
+            options = let_in(options, first);
         }
         let client = options.connect(servers).await.map_err(|error| NatsError::Connect {
             url: self.shown(),
@@ -191,11 +198,20 @@ fn runtime() -> Result<tokio::runtime::Runtime, NatsError> {
 mod tests {
     use super::*;
 
+    fn place(url: &str) -> Place {
+        Place { url: url.to_owned(), credentials: None, ca: None, pool: "x".to_owned() }
+    }
+
     #[test]
     fn a_password_is_not_shown() {
-        let place =
-            |url: &str| Place { url: url.to_owned(), credentials: None, ca: None, pool: "x".to_owned() }.shown();
-        assert_eq!(place("nats://me:secret@host:4222,tls://b"), "nats://host:4222,tls://b");
-        assert_eq!(place("token@host"), "host");
+        assert_eq!(place("nats://me:secret@host:4222,tls://b").shown(), "nats://host:4222,tls://b");
+        assert_eq!(place("token@host").shown(), "host");
+    }
+
+    #[test]
+    fn one_server_is_not_told_the_password_of_another() {
+        let url = "nats://me:secret@127.0.0.1:1,nats://me:other@127.0.0.1:2";
+        let refused = runtime().unwrap().block_on(place(url).connect()).unwrap_err();
+        assert!(refused.to_string().contains("different users"), "{refused}");
     }
 }

@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -50,6 +51,8 @@ pub struct Serve {
     pub ahead_ns: i64,
     /// Whether it ends after its first load.
     pub once: bool,
+    /// Where replies are written down one by one ([`RunOptions::raw_log`]).
+    pub raw_log: Option<&'static Path>,
 }
 
 /// A node's clock, which may stand elsewhere than the machine's.
@@ -120,6 +123,7 @@ struct Runner<'t> {
     place: Place,
     clock: NodeClock,
     sources: Vec<std::net::IpAddr>,
+    raw_log: Option<&'static Path>,
     under: Option<Under>,
     /// What is being made, and under which name of the node.
     makings: UnboundedSender<(String, Making)>,
@@ -131,13 +135,12 @@ struct Runner<'t> {
 }
 
 async fn run(serve: Serve, stop: &AtomicBool, told: &mut dyn FnMut(NodeNews)) -> Result<(), NatsError> {
-    let Serve { place, key, own, allowed, sources, ahead_ns, once } = serve;
+    let Serve { place, key, own, allowed, sources, ahead_ns, once, raw_log } = serve;
     let clock = NodeClock { ahead_ns };
     let Some((client, mut changes)) = connected(&place, stop, told).await? else { return Ok(()) };
-    let gone = || NatsError::Gone(place.shown());
     let mut node = Node::new(key, own, allowed, fresh_name);
-    let mut calls = client.subscribe(place.subject(&Address::Nodes)).await.map_err(|_| gone())?;
-    let mut said = own_subject(&client, &place, node.session()).await?;
+    let mut calls = subscribed(&client, &place, &Address::Nodes).await?;
+    let mut said = subscribed(&client, &place, &Address::Node(node.session().to_owned())).await?;
     let ((makings, mut made), (kept, to_keep), (delivered, mut deliveries)) =
         (unbounded_channel(), unbounded_channel(), unbounded_channel());
     let (session, sessions) = watch::channel(node.session().to_owned());
@@ -147,6 +150,7 @@ async fn run(serve: Serve, stop: &AtomicBool, told: &mut dyn FnMut(NodeNews)) ->
         place,
         clock,
         sources,
+        raw_log,
         under: None,
         makings,
         kept,
@@ -182,7 +186,7 @@ async fn run(serve: Serve, stop: &AtomicBool, told: &mut dyn FnMut(NodeNews)) ->
             _ = ticks.tick() => node.tick(clock.now_ns()),
         };
         if let Some(session) = runner.carry_out(does).await {
-            said = own_subject(&client, &runner.place, &session).await?;
+            said = subscribed(&client, &runner.place, &Address::Node(session)).await?;
         }
     }
     // Whoever commands it need not wait to notice that it is gone.
@@ -213,9 +217,8 @@ async fn connected(
     Ok(None)
 }
 
-async fn own_subject(client: &Client, place: &Place, session: &str) -> Result<Subscriber, NatsError> {
-    let subject = place.subject(&Address::Node(session.to_owned()));
-    client.subscribe(subject).await.map_err(|_| NatsError::Gone(place.shown()))
+async fn subscribed(client: &Client, place: &Place, to: &Address) -> Result<Subscriber, NatsError> {
+    client.subscribe(place.subject(to)).await.map_err(|_| NatsError::Gone(place.shown()))
 }
 
 impl Runner<'_> {
@@ -255,7 +258,7 @@ impl Runner<'_> {
         let (begin, begins) = channel();
         let stop = Arc::new(AtomicBool::new(false));
         let (makings, stopped, ahead_ns) = (self.makings.clone(), Arc::clone(&stop), self.clock.ahead_ns);
-        let session = self.session.borrow().clone();
+        let (session, raw_log) = (self.session.borrow().clone(), self.raw_log);
         let falls = Falls { makings: makings.clone(), session: session.clone(), has_ended: false };
         let Order { spec, share, .. } = order;
         let spec = spec.with(|spec| {
@@ -267,7 +270,7 @@ impl Runner<'_> {
             let tell = |making| _ = makings.send((session.clone(), making));
             let made = engine::bring_share(
                 &spec,
-                RunOptions { share: Some(share), ..RunOptions::default() },
+                RunOptions { share: Some(share), raw_log, ..RunOptions::default() },
                 &stopped,
                 &mut || {
                     tell(Making::Ready);
