@@ -11,6 +11,13 @@ use crate::support::Nats;
 
 pub(crate) const BOURDON: &str = env!("CARGO_BIN_EXE_bourdon");
 
+/// A script in the project's folder.
+pub(crate) fn shell(script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-euc", script]).current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).stdin(Stdio::null());
+    command
+}
+
 /// Ends with its owner.
 pub(crate) struct Running(pub(crate) Child);
 

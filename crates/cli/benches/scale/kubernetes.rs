@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::bed::{BOURDON, Load, Running};
+use crate::bed::{BOURDON, Load, Running, shell};
 use crate::support::wait_until;
 
 /// The part that runs within the cluster.
@@ -11,16 +11,6 @@ pub(crate) const WITHIN: &str = "within-kubernetes";
 
 /// Where the cluster's machine is reached, and the server that nodes load.
 const SERVER: &str = "10.99.0.1:8080";
-
-fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-}
-
-fn shell(script: &str) -> Command {
-    let mut command = Command::new("sh");
-    command.args(["-euc", script]).current_dir(root()).stdin(Stdio::null());
-    command
-}
 
 /// What a command says, which must succeed.
 fn said(script: &str) -> String {

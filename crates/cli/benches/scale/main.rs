@@ -9,6 +9,7 @@
 mod bed;
 mod kubernetes;
 mod raw;
+mod services;
 #[path = "../../tests/support/mod.rs"]
 mod support;
 
@@ -26,7 +27,7 @@ const SPREAD: [(usize, usize); 3] = [(2, 10), (16, 10), (200, 1)];
 
 type Part = (&'static str, fn());
 
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     ("spread", || SPREAD.iter().for_each(|(nodes, times)| spread(*nodes, *times))),
     ("stall", stall),
     ("samples", || samples(10_000_000)),
@@ -34,6 +35,7 @@ const PARTS: [Part; 7] = [
     ("connections", connections),
     ("kills", kills),
     ("kubernetes", kubernetes::part),
+    ("services", services::part),
 ];
 
 fn main() {

@@ -10,7 +10,7 @@ mod specimen;
 mod stall;
 
 pub(crate) use document::Document;
-pub(crate) use nats::Nats;
+pub(crate) use nats::{Nats, nats_program};
 pub(crate) use program::{Ended, Running, bourdon, load, on_a_shell, spawn, without_a_reader};
 pub(crate) use recorder::Recorder;
 pub(crate) use specimen::{Closed, Specimen};

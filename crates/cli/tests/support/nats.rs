@@ -15,7 +15,7 @@ pub(crate) struct Nats {
 const SETTINGS: &str = "settings.conf";
 
 /// Where `scale/setup.sh` puts it; none where there is no Go to build it with.
-fn program() -> Option<PathBuf> {
+pub(crate) fn nats_program() -> Option<PathBuf> {
     let debug = Path::new(env!("CARGO_BIN_EXE_bourdon")).parent()?;
     let program = debug.parent()?.join("tools/nats-server");
     let has_go = || Command::new("go").arg("version").output().is_ok_and(|output| output.status.success());
@@ -37,16 +37,14 @@ impl Nats {
     pub(crate) fn with(settings: &str) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(SETTINGS), settings).unwrap();
-        let (running, port) = launch(&program()?, &folder, 0);
+        let (running, port) = launch(&nats_program()?, &folder, 0);
         Some(Self { running, folder, port })
     }
 
     /// With the users that `deploy/` gives it, whose passwords are nothing that a URL may hold as it is.
     pub(crate) fn of_deploy() -> Option<Self> {
         let shipped = include_str!("../../../../deploy/kustomize/nats.conf");
-        // Where it keeps what it is given is said by an option.
-        let settings = shipped.replace("store_dir: /data", "");
-        Self::with(&settings.replace("$NODE_PASSWORD", "node/1").replace("$COMMAND_PASSWORD", "command/1"))
+        Self::with(&shipped.replace("$NODE_PASSWORD", "node/1").replace("$COMMAND_PASSWORD", "command/1"))
     }
 
     /// Where one of these users, `node` or `command`, reaches it.
@@ -62,7 +60,7 @@ impl Nats {
     pub(crate) fn restart(&mut self, while_away: impl FnOnce()) {
         self.end();
         while_away();
-        (self.running, _) = launch(&program().unwrap(), &self.folder, self.port);
+        (self.running, _) = launch(&nats_program().unwrap(), &self.folder, self.port);
     }
 
     fn end(&mut self) {
