@@ -1,11 +1,12 @@
 #!/bin/sh
 # A Kubernetes cluster of one machine: etcd, the control plane, a kubelet with containerd, kube-proxy and CoreDNS, all real and of their own
-# modules, in namespaces of their own (network, mounts, processes). Runs COMMAND there with KUBECONFIG, BOURDON_IMAGES and PATH set, then ends
-# all of it: what COMMAND exits with it exits with.
+# modules, in namespaces of their own (network, mounts, processes). Runs COMMAND there with KUBECONFIG and PATH set, then ends all of it; what
+# COMMAND exits with it exits with. BOURDON_IMAGE is a file of an image that its machine is to have.
 #   sh scale/cluster.sh COMMAND [ARGUMENT...]
 # It needs root, Go, Debian's packages (installed if they are missing), and some 2 GB in target/tools.
 set -eu
 cd "$(dirname "$0")/.."
+. scale/cgroups.sh
 [ $# -gt 0 ] || { echo "usage: $0 COMMAND [ARGUMENT...]" >&2; exit 2; }
 
 tools="$(realpath -m "${CARGO_TARGET_DIR:-target}")/tools"
@@ -15,32 +16,46 @@ address=10.99.0.1
 if [ -z "${BOURDON_IN_CLUSTER:-}" ]; then
     [ "$(id -u)" = 0 ] || { echo "a cluster needs root" >&2; exit 1; }
     PATH=$PATH:/usr/sbin
+    missing=
     for program in containerd runc iptables conntrack gcc ip; do
         command -v $program >/dev/null || missing=yes
     done
-    [ -x /usr/lib/cni/bridge ] || missing=yes
-    if [ -n "${missing:-}" ]; then
+    if [ -n "$missing" ] || ! [ -x /usr/lib/cni/bridge ]; then
+        had=$(command -v containerd || true)
         apt-get install -y -qq --no-install-recommends containerd runc containernetworking-plugins iptables conntrack gcc libc6-dev iproute2 >/dev/null
+        # The package's own is not to run here at the next start of the machine.
+        [ -n "$had" ] || systemctl disable containerd >/dev/null 2>&1 || true
     fi
     sh scale/kubernetes/build.sh "$bin"
     work=$(mktemp -d)
-    BOURDON_IN_CLUSTER=$work unshare --net --mount --propagation shared --pid --fork --mount-proc --kill-child sh scale/cluster.sh "$@" &
+    # Of its namespace of processes all end with the first one, which ends with `unshare`.
+    BOURDON_IN_CLUSTER=$work unshare --net --mount --propagation private --pid --fork --mount-proc --kill-child sh scale/cluster.sh "$@" &
     within=$!
-    # With it all end that are in its namespace of processes.
-    trap 'kill -9 $within' INT TERM
+    ended() {
+        kill -9 $within 2>/dev/null || true
+        wait $within 2>/dev/null || true
+        remove_cgroups "$(basename "$work")"
+        rm -rf --one-file-system "$work"
+    }
+    trap ended EXIT
+    trap 'exit 130' INT TERM HUP
     status=0
     wait $within || status=$?
-    # What pods were in is empty once their processes have ended.
-    for _ in $(seq 50); do
-        left=$(find /sys/fs/cgroup -depth -type d -path "*/bourdon-cluster*" ! -exec rmdir {} ';' -print 2>/dev/null)
-        [ -n "$left" ] || break
-        sleep 0.1
-    done
-    rm -rf "$work"
     exit $status
 fi
 
 work=$BOURDON_IN_CLUSTER
+# What is written where programs of a cluster write is gone with it; settings of the kernel that no namespace has are not theirs to change.
+mount --make-rshared /
+for folder in /run /var/log /var/lib /usr/libexec; do
+    mount -t tmpfs -o mode=755 bourdon-cluster $folder
+done
+# Kubelet finds those that it insists on.
+for setting in vm/overcommit_memory=1 kernel/panic=10 kernel/panic_on_oops=1 kernel/keys/root_maxkeys=1000000 kernel/keys/root_maxbytes=25000000; do
+    name=$(echo "${setting%=*}" | tr / .)
+    echo "${setting#*=}" >"$work/$name"
+    mount --bind "$work/$name" "/proc/sys/${setting%=*}"
+done
 export PATH="$bin:$tools:$PATH" KUBECONFIG="$work/kubeconfig"
 ip link set lo up
 ip link add bourdon0 type bridge
@@ -134,7 +149,7 @@ apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
 containerRuntimeEndpoint: unix://$work/containerd.sock
 cgroupDriver: cgroupfs
-cgroupRoot: /bourdon-cluster
+cgroupRoot: /$(basename "$work")
 cgroupsPerQOS: true
 failCgroupV1: false
 failSwapOn: false
@@ -146,14 +161,7 @@ authorization: {mode: AlwaysAllow}
 evictionHard: {memory.available: 1Mi}
 imageGCHighThresholdPercent: 100
 END
-for controllers in /sys/fs/cgroup /sys/fs/cgroup/*; do
-    [ -e "$controllers/cgroup.procs" ] || continue
-    mkdir -p "$controllers/bourdon-cluster"
-    # Of version 1: none of the parent's CPUs are a new group's before it is given them.
-    for what in cpus mems; do
-        [ ! -e "$controllers/cpuset.$what" ] || cat "$controllers/cpuset.$what" >"$controllers/bourdon-cluster/cpuset.$what"
-    done
-done
+make_cgroups "$(basename "$work")"
 start kubelet kubelet --kubeconfig="$KUBECONFIG" --config="$work/kubelet.yaml" --root-dir="$work/kubelet" --cert-dir="$work/kubelet-certificates" \
     --hostname-override=one --node-ip=$address
 start proxy kube-proxy --kubeconfig="$KUBECONFIG" --proxy-mode=iptables --hostname-override=one --cluster-cidr=10.98.0.0/16 --conntrack-max-per-core=0

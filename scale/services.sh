@@ -4,11 +4,20 @@
 #   sh scale/services.sh FOLDER COMMAND
 # It needs root and Debian's systemd-container (installed if it is missing).
 set -eu
+. "$(dirname "$0")/cgroups.sh"
 folder=$(realpath "${1:?"usage: $0 FOLDER COMMAND"}") command=${2:?"usage: $0 FOLDER COMMAND"}
 [ "$(id -u)" = 0 ] || { echo "a machine of its own needs root" >&2; exit 1; }
 command -v systemd-nspawn >/dev/null || apt-get install -y -qq --no-install-recommends systemd-container dbus >/dev/null
 
 work=$(mktemp -d)
+name=$(basename "$work")
+ended() {
+    kill -9 "$machine" 2>/dev/null || true
+    wait "$machine" 2>/dev/null || true
+    remove_cgroups "$name"
+    rm -rf --one-file-system "$work"
+}
+rm -f "$folder/status"
 mkdir "$work/root"
 cat >"$work/shared.service" <<END
 [Unit]
@@ -20,10 +29,21 @@ StandardError=append:/shared/said
 ExecStart=/bin/sh -c '$command; echo \$? >/shared/status'
 ExecStopPost=/bin/systemctl poweroff --no-block
 END
-# What is mounted there is seen by nobody else, and gone with it.
-unshare --mount sh -c 'mount --bind / "$1/root"; exec timeout -k 5 180 systemd-nspawn --quiet --boot --volatile=overlay --directory="$1/root" --register=no --keep-unit \
-    --private-network --bind="$2:/shared" --bind-ro="$1/shared.service:/etc/systemd/system/shared.service" systemd.wants=shared.service' \
-    - "$work" "$folder" </dev/null >"$work/console" 2>&1 || true
+make_cgroups "$name"
+# In groups of its own, under which it makes more. What is mounted there is seen by nobody else, and gone with it; all its processes end with
+# the first one.
+cat >"$work/boot" <<END
+for root in $(hierarchies | tr '\n' ' '); do
+    echo \$\$ >"\$root/$name/cgroup.procs"
+done
+mount --bind / "$work/root"
+exec systemd-nspawn --quiet --boot --volatile=overlay --directory="$work/root" --register=no --keep-unit --private-network \
+    --bind="$folder:/shared" --bind-ro="$work/shared.service:/etc/systemd/system/shared.service" systemd.wants=shared.service
+END
+unshare --mount --propagation private --pid --fork --mount-proc --kill-child sh "$work/boot" </dev/null >"$work/console" 2>&1 &
+machine=$!
+trap ended EXIT
+trap 'exit 130' INT TERM HUP
+wait $machine || true
 [ -e "$folder/status" ] || tail -n 20 "$work/console" >&2
-rm -rf --one-file-system "$work"
 exit "$(cat "$folder/status")"

@@ -7,7 +7,7 @@ use std::path::Path;
 pub(crate) fn resume(folder: &Path, nodes: Option<u32>) -> String {
     let resume = on("run --resume", folder);
     match nodes {
-        Some(nodes) => format!("{resume} --nodes URL --key FILE --workers {nodes}"),
+        Some(nodes) => format!("{resume} --nodes URL --key FILE [--pool NAME] --workers {nodes}"),
         None => resume,
     }
 }

@@ -26,8 +26,14 @@ pub(crate) fn place(url: &str, link: &LinkArgs) -> Result<Place, Failure> {
         })?,
         None => url.to_owned(),
     };
+    let url = url.trim();
+    if url.split(',').any(|url| url.trim().is_empty()) {
+        return Err(Failure::usage(
+            "the URL of the server of messages is empty; give one such as nats://10.0.0.1:4222",
+        ));
+    }
     let (credentials, ca) = (link.nats_creds.clone(), link.nats_ca.clone());
-    Ok(Place { url: url.trim().to_owned(), credentials, ca, pool: link.pool.clone() })
+    Ok(Place { url: url.to_owned(), credentials, ca, pool: link.pool.clone() })
 }
 
 /// What all of them know.

@@ -231,13 +231,19 @@ fn foresee_ports(spec: &LoadSpec) -> Result<(), Failure> {
             spec.address
         )));
     }
-    if let Some(source) = spec.sources.iter().find(|source| !is_own(**source)) {
-        return Err(Failure::usage(format!(
-            "--source: {source} is not an address of this machine; `ip address` lists those that are"
-        )));
-    }
+    refuse_strange_sources(&spec.sources)?;
     let Some(range) = engine::local_port_range() else { return Ok(()) };
     too_few_ports(spec.connections, spec.sources.len(), *range.start(), *range.end()).map_or(Ok(()), Err)
+}
+
+/// Refuses addresses from which no connection can come.
+pub(crate) fn refuse_strange_sources(sources: &[IpAddr]) -> Result<(), Failure> {
+    match sources.iter().find(|source| !is_own(**source)) {
+        None => Ok(()),
+        Some(source) => Err(Failure::usage(format!(
+            "--source: {source} is not an address of this machine; `ip address` lists those that are"
+        ))),
+    }
 }
 
 /// Whether connections can come from an address: it is this machine's, or the kernel lets any be used.

@@ -85,10 +85,8 @@ fn tell(
     let document =
         |origin: &Origin<'_>| ::report::load_json(::report::asked_load(&spec), &validity, &measured, seconds, origin);
     // What is not one load is none to compare or merge.
-    let output = args.output.as_ref().filter(|_| apart.is_empty());
-    if let Some(file) = output {
-        load_files::save(file, &document(&Origin { part: Some(&part), ..origin.clone() }))?;
-    }
+    let is_one = apart.is_empty() && unasked(made).is_none();
+    let output = args.output.as_ref().filter(|_| is_one);
     let text = match args.format {
         LoadFormat::Json => document(&origin),
         LoadFormat::Csv => ::report::load_csv(seconds),
@@ -102,11 +100,14 @@ fn tell(
         }
         LoadFormat::None => String::new(),
     };
+    let saved = output.map(|file| load_files::save(file, &document(&Origin { part: Some(&part), ..origin.clone() })));
+    // What cannot be saved is still shown.
     write_out(&text)?;
+    saved.transpose()?;
     output.iter().for_each(|file| say(format!("saved in {}", file.display())));
     apart.iter().for_each(|share| say(out_of_time(share)));
     unasked(made).into_iter().for_each(say);
-    Ok(exit(&validity, &measured, partial.is_some() || !apart.is_empty()))
+    Ok(exit(&validity, &measured, partial.is_some() || !is_one))
 }
 
 /// That a node did not keep time with the others.
@@ -233,7 +234,8 @@ pub(crate) fn partial_words(made: &Made) -> Option<String> {
 fn why_lost(why: &WhyLost) -> String {
     match why {
         WhyLost::Silent(for_s) => format!("nothing was heard of it for {for_s:.1} s"),
-        WhyLost::Said(why) => format!("it said: {why}"),
+        // Line ends and the like are a terminal's.
+        WhyLost::Said(why) => format!("it said: {}", why.replace(char::is_control, " ")),
         WhyLost::Apart(for_s) => format!("the server of messages was away for {for_s:.0} s, and nobody knows of it"),
         WhyLost::Late => "it brought nothing in time".to_owned(),
         WhyLost::Unsound => "what it brought is not its share of this load".to_owned(),

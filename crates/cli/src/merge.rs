@@ -20,6 +20,9 @@ use crate::saved_load::{Saved, encoded_as_it_is, foreign, load_of, saved};
 /// Share of the windows for which all loads must have been made at once, for nothing to be said.
 const AT_ONCE: f64 = 0.95;
 
+/// Below this share they are loads one after the other: their rates, added up, were on the server for the lesser part of the time.
+const MOSTLY_APART: f64 = 0.5;
+
 /// One of the loads.
 struct Part {
     file: PathBuf,
@@ -190,6 +193,12 @@ fn refuse_what_does_not_overlap(parts: &[Part]) -> Result<(), Failure> {
     }
     let longest_ns = parts.iter().map(|part| part.brought.window_ns()).map(|(from, to)| to - from).max().unwrap_or(0);
     let (at_once_s, longest_s) = (seconds(done_ns - begun_ns), seconds(longest_ns));
+    if at_once_s < MOSTLY_APART * longest_s {
+        return Err(Failure::usage(format!(
+            "all of them together were on the server for {at_once_s:.1} of {longest_s:.1} s alone, by the clocks of the machines; start the \
+             generators at the same time, for equally long"
+        )));
+    }
     if at_once_s < AT_ONCE * longest_s {
         say(format!(
             "note: all of them together were on the server for {at_once_s:.1} of {longest_s:.1} s, by the clocks of the machines; before and \

@@ -13,6 +13,7 @@ use crate::calibrate;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::flag_on_interrupt;
 use crate::link::{key, place, unheeded, unlinked};
+use crate::load::refuse_strange_sources;
 use crate::open_files::raise_files;
 use crate::output::say;
 
@@ -28,6 +29,7 @@ pub(crate) fn run(args: &NodeArgs) -> Result<Exit, Failure> {
     if args.clock_ahead.is_nan() || args.clock_ahead.abs() > MOST_AHEAD_S {
         return Err(Failure::usage("--clock-ahead is a number of seconds"));
     }
+    refuse_strange_sources(&args.source)?;
     raise_files()?;
     let stop = flag_on_interrupt()?;
     let allowed = if args.allow.is_empty() { Allowed::own().to_vec() } else { args.allow.clone() };
@@ -47,8 +49,10 @@ pub(crate) fn run(args: &NodeArgs) -> Result<Exit, Failure> {
     serve(node, &stop, &mut |news| {
         let line = line(&news);
         match &news {
-            NodeNews::Ordered { .. } => came_to_nothing = false,
-            NodeNews::Failed(_) | NodeNews::Deserted => came_to_nothing = true,
+            NodeNews::Delivered => came_to_nothing = false,
+            NodeNews::Ordered { .. } | NodeNews::Refused(_) | NodeNews::Failed(_) | NodeNews::Deserted => {
+                came_to_nothing = true;
+            }
             _ => {}
         }
         let is_new = !matches!(news, NodeNews::Unheeded(..)) || said.len() < MOST_SAID && said.insert(line.clone());

@@ -68,11 +68,11 @@ fn two_nodes_make_one_load_whatever_their_clocks_say() {
     let ahead = [5.0, -5.0];
     let _nodes = ahead.map(|seconds| link.node(&["--once", "--clock-ahead", &seconds.to_string()]));
     let file = link.file("both.json");
-    let options = ["--workers", "2", "-n", "901", "-R", "1800", "-c", "9", "-o", file.to_str().unwrap()];
+    let options = ["--workers", "2", "-n", "901", "-R", "1800", "-t", "2", "-c", "9", "-o", file.to_str().unwrap()];
     let whole = link.load(&specimen.url(), &options).document_with(0);
     assert_eq!([whole.count("accounting/ok"), whole.count("accounting/scheduled")], [901, 901]);
     assert_eq!(whole.count("latency_us/response/count"), 901);
-    assert_eq!([whole.count("load/connections"), whole.count("load/threads")], [9, 2]);
+    assert_eq!([whole.count("load/connections"), whole.count("load/threads")], [9, 4], "each has two threads");
     assert_eq!(specimen.log_of(901).len(), 901, "it served no more");
     let parts = whole.get("merged").as_array().unwrap();
     assert_eq!(parts.len(), 2);
@@ -88,6 +88,21 @@ fn two_nodes_make_one_load_whatever_their_clocks_say() {
     assert_eq!(kept.get("accounting"), whole.get("accounting"));
     assert!(kept.get("part").is_string());
     assert_eq!(bourdon(&["report", file.to_str().unwrap()]).status, Some(0), "it is a load like any other");
+}
+
+#[test]
+fn what_a_node_owes_whose_server_is_not_there_is_in_the_books() {
+    let Some(link) = Link::new() else { return };
+    let specimen = Specimen::of(Kind::Clean);
+    let _nodes = [link.node(&[]), link.node(&[])];
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let url = specimen.url();
+    let (address, _) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let servers = format!("{address},{free}");
+    let options = ["--workers", "2", "-c", "4", "-R", "200", "-d", "2s", "--warm-up", "0s", "--servers", &servers];
+    let ended = link.load(&url, &options);
+    let load = ended.document_with(1);
+    assert_eq!(["accounting/scheduled", "accounting/ok"].map(|count| load.count(count)), [400, 200], "{ended:?}");
 }
 
 #[test]

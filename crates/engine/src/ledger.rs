@@ -234,6 +234,9 @@ impl Ledger {
                 self.replied_after_standstill(moments, now_ns);
             }
             self.books.completed += 1;
+            if let Some(raw) = self.port.as_mut().and_then(|port| port.raw.as_mut()) {
+                raw.push(self.felt.age_ns(moments, now_ns));
+            }
             if let Some(count) = self.by_request.get_mut(moments.place as usize) {
                 count.completed += 1;
                 count.wrong += u64::from(!ok);
@@ -268,9 +271,6 @@ impl Ledger {
             first_byte_ns: moments.first_byte_ns.saturating_sub(moments.sent_ns),
             felt_ns: now_ns - moments.intended_ns.min(now_ns),
         };
-        if let Some(raw) = self.port.as_mut().and_then(|port| port.raw.as_mut()) {
-            raw.push(if self.felt.is_separate() { times.felt_ns } else { times.service_ns });
-        }
         if self.alike.times != times {
             self.record_alike();
             self.alike.times = times;

@@ -112,7 +112,8 @@ impl Brought {
         if mine.felt != theirs.felt || mine.handshake.is_some() != theirs.handshake.is_some() {
             return None;
         }
-        steps::add_beside(&mut self.steps, &other.steps);
+        let later_ns = other.window_ns().0 as i64 - self.window_ns().0 as i64;
+        steps::add_beside(&mut self.steps, &other.steps, later_ns as f64 / NS_PER_S as f64);
         self.parts.extend(other.parts);
         let (start_ns, _) = self.window_ns();
         self.parts.iter_mut().for_each(|part| part.window_end_ns = part.window_end_ns.min(start_ns + length_ns));

@@ -8,9 +8,9 @@ use std::path::Path;
 pub(crate) struct RawLog(Option<BufWriter<File>>);
 
 impl RawLog {
-    /// A thread's, in a folder in which other processes may have theirs.
+    /// A thread's, in a folder in which other processes may have theirs; none that is there already is written to.
     pub(crate) fn create(folder: &Path, thread: u32) -> io::Result<Self> {
-        let file = File::create(folder.join(format!("{}-{thread}", std::process::id())))?;
+        let file = File::create_new(folder.join(format!("{}-{thread}", std::process::id())))?;
         Ok(Self(Some(BufWriter::with_capacity(1 << 20, file))))
     }
 

@@ -66,7 +66,7 @@ pub struct RunOptions {
     pub histograms: bool,
     /// Which of the load's threads are made here; all of them where it is not said.
     pub share: Option<Share>,
-    /// Folder in which each thread writes into a file of its own how long each reply was waited for that is in its distributions, in nanoseconds
+    /// Folder in which each thread writes into a file of its own how long each reply was waited for whose request the books count, in nanoseconds
     /// (64 bits, little-endian), to try these against. That costs time.
     pub raw_log: Option<&'static Path>,
 }
@@ -88,6 +88,11 @@ impl Share {
 }
 
 impl RunOptions {
+    /// Whether others make a part of it elsewhere.
+    pub(crate) fn is_shared(self, spec: &LoadSpec) -> bool {
+        self.share.is_some_and(|share| share.threads < spec.threads)
+    }
+
     /// The threads that are made here.
     pub(crate) fn threads(self, spec: &LoadSpec) -> Range<u32> {
         self.share.map_or(0..spec.threads, |Share { first_thread, threads }| first_thread..first_thread + threads)
@@ -139,16 +144,17 @@ pub(crate) fn session<'a, P: Protocol, T>(
     let secured = |spec: &LoadSpec| spec.tls.as_ref().map(Secure::speaking::<P>).transpose();
     let secured = servers.iter().map(secured).collect::<Result<Vec<Option<Secure>>, TlsError>>()?;
     let lost = AtomicBool::new(false);
+    let served = AtomicBool::new(options.is_shared(&servers[0]));
     std::thread::scope(|scope| {
         let (mut handles, mut session) = (Vec::new(), Session { threads: Vec::new(), options, stop, begin_ns: None });
         let mut ready = Vec::new();
         for thread in options.threads(&servers[0]) {
             let ((orders, taken), (brought, parts), (open, opened)) =
                 (mpsc::channel(), mpsc::channel(), mpsc::channel());
-            let (secured, lost, place) = (&secured, &lost, handles.len() as u32);
+            let (secured, lost, served, place) = (&secured, &lost, &served, handles.len() as u32);
             let body = move || {
                 let mut attendance = Attendance { lost, is_over: false };
-                let seats = open_all(speak, servers, secured, ([place, thread], stop, lost))?;
+                let seats = open_all(speak, servers, secured, ([place, thread], stop, lost, served))?;
                 // Whoever conducts has gone where another thread is lost.
                 let _ = open.send(());
                 serve(seats, &taken, &brought)?;
@@ -254,11 +260,11 @@ fn open_all<'a: 'b, 'b, P: Protocol + 'b>(
     speak: fn(&'a LoadSpec, u32) -> P,
     servers: &'a [LoadSpec],
     secured: &[Option<Secure>],
-    ([place, thread], stop, lost): ([u32; 2], &'b AtomicBool, &'b AtomicBool),
+    ([place, thread], stop, lost, served): ([u32; 2], &'b AtomicBool, &'b AtomicBool, &'b AtomicBool),
 ) -> Result<Vec<Option<Box<dyn Seat<'b> + 'b>>>, LoadError> {
     prepare_thread(own_cpu(&servers[0].cpus, place));
     let open = |(spec, secure): (&'a LoadSpec, &Option<Secure>)| {
-        let task = Task { spec, thread, stop, lost };
+        let task = Task { spec, thread, stop, lost, served };
         let (slots, protocol, clock) = (task.slots(), speak(spec, thread), MonotonicClock);
         let wire = TcpWire::new(spec.address, &spec.sources, slots, spec.quick_ack)?;
         let seat: Box<dyn Seat<'b> + 'b> = match secure {

@@ -126,17 +126,24 @@ pub(crate) fn quantiles(felt: &Histogram<u64>) -> (Option<f64>, Option<f64>, Opt
     (at(0.5), at(0.99), at(1.0))
 }
 
-/// Adds the steps of another generator under the same load, which are as long: of both together the quantiles are not known.
-pub(crate) fn add_beside(steps: &mut Vec<Interval>, others: &[Interval]) {
-    for other in others {
-        let is_same = |step: &&mut Interval| step.at_s == other.at_s || step.at_s.max(other.at_s) < 0.0;
-        match steps.iter_mut().find(is_same) {
-            Some(step) => {
-                add_counts(step, other);
-                add_bounds(step, other);
-                (step.p50_us, step.p99_us, step.max_us) = (None, None, larger(step.max_us, other.max_us));
+/// Adds the steps of another generator under the same load, which began so much later: of both together the quantiles are not known. All are
+/// as long as the longest, for who is done sooner has shorter ones; each lies where its middle does.
+pub(crate) fn add_beside(steps: &mut Vec<Interval>, others: &[Interval], later_s: f64) {
+    let longest_s = steps.iter().chain(others).filter(|step| step.at_s >= 0.0).map(|step| step.length_s);
+    let step_s = longest_s.fold(1.0, f64::max).ceil();
+    let mine = std::mem::take(steps);
+    let moved = others.iter().map(|other| (*other, later_s));
+    for (step, later_s) in mine.into_iter().map(|step| (step, 0.0)).chain(moved) {
+        let middle_s = step.at_s + step.length_s / 2.0 + later_s;
+        let at_s = if step.at_s < 0.0 { step.at_s } else { (middle_s / step_s).floor() * step_s };
+        let step = Interval { at_s, ..step };
+        match steps.iter_mut().find(|known| known.at_s == at_s || known.at_s.max(at_s) < 0.0) {
+            Some(known) => {
+                add_counts(known, &step);
+                add_bounds(known, &step);
+                (known.p50_us, known.p99_us, known.max_us) = (None, None, larger(known.max_us, step.max_us));
             }
-            None => steps.push(*other),
+            None => steps.push(step),
         }
     }
     steps.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
@@ -274,5 +281,28 @@ mod tests {
         assert_eq!([seen[0].max_us, seen[1].max_us], [largest(700), largest(3)]);
         assert!(seen[0].is_lower_bound(seen[0].max_us.unwrap()) && seen[1].exact_below_us.is_none(), "{seen:?}");
         assert_eq!((seen[0].slowest_reply_us(), seen[0].p99_us), (Some(8_000.0), largest(2)));
+    }
+
+    #[test]
+    fn steps_of_generators_lie_where_they_were_on_one_clock() {
+        let steps = |lengths_s: &[f64], each: u64| -> Vec<Interval> {
+            let mut at_s = 0.0;
+            let step = |length_s: &f64| {
+                let (begun_s, completed) = (at_s, each * *length_s as u64);
+                at_s += length_s;
+                Interval { at_s: begun_s, length_s: *length_s, completed, ..second(0.0, &[1]).0 }
+            };
+            lengths_s.iter().map(step).collect()
+        };
+        let course =
+            |steps: &[Interval]| -> Vec<(f64, u64)> { steps.iter().map(|step| (step.at_s, step.completed)).collect() };
+        // One that began 1.1 s later.
+        let mut both = steps(&[1.0; 4], 10);
+        add_beside(&mut both, &steps(&[1.0; 3], 5), 1.1);
+        assert_eq!(course(&both), [(0.0, 10), (1.0, 15), (2.0, 15), (3.0, 15)]);
+        // One that went on for so long that its steps have two seconds.
+        let mut both = steps(&[1.0; 4], 10);
+        add_beside(&mut both, &steps(&[2.0; 3], 5), 0.0);
+        assert_eq!(course(&both), [(0.0, 30), (2.0, 30), (4.0, 10)]);
     }
 }

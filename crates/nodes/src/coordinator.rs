@@ -199,11 +199,10 @@ impl Coordinator {
                 self.came(now_ns, (from, number), presence);
                 return Ok(());
             }
-            // It was called again before its answer was here, or came too late.
-            (member, Body::Here(_)) => {
-                member.into_iter().for_each(|member| self.members[member].heard_ns = now_ns);
-                return Ok(());
-            }
+            // It was called again before its answer was here.
+            (Some(member), body @ Body::Here(_)) => return self.members[member].spoke(now_ns, number, &body),
+            // It came too late.
+            (None, Body::Here(_)) => return Ok(()),
             (None, _) => return Err(Unheeded::Unexpected),
             (Some(member), body) => {
                 self.members[member].spoke(now_ns, number, &body)?;

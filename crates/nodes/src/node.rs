@@ -234,7 +234,8 @@ impl Node {
     fn ordered(&mut self, now_ns: u64, (run, number): (String, u64), order: Box<Order>) {
         if let Some(why) = self.refusal(&order) {
             self.send_to(&run, Body::Refused(why.clone()));
-            return self.tell(NodeNews::Refused(why));
+            self.tell(NodeNews::Refused(why));
+            return self.let_go();
         }
         self.tell(NodeNews::Ordered {
             run: run.clone(),

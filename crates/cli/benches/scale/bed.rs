@@ -4,7 +4,6 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::support::Nats;
@@ -186,9 +185,22 @@ impl Load {
         self.get("merged").as_array().unwrap().iter().map(|part| part[name].as_str().unwrap().to_owned()).collect()
     }
 
-    /// For how long the load had lasted at a moment, in seconds; none where it brought nothing.
-    pub(crate) fn lived_s(&self, at: SystemTime) -> Option<f64> {
-        let began: Timestamp = self.get("started_at").as_str()?.parse().unwrap();
-        Some((Timestamp::try_from(at).unwrap() - began).total(jiff::Unit::Second).unwrap())
+    /// Waits until it says when it begins; gives that.
+    pub(crate) fn begins(&mut self) -> SystemTime {
+        self.said("all begin in");
+        let now = SystemTime::now();
+        let (_, after) = self.stderr.rsplit_once("all begin in ").unwrap();
+        let (ms, unit) = after.split_once(' ').unwrap();
+        assert!(unit.starts_with("ms"), "{after}");
+        now + Duration::from_millis(ms.parse().unwrap())
+    }
+
+    /// Whole seconds that are left of a load of which nodes were lost; none where it brought nothing.
+    pub(crate) fn partial_seconds(&self) -> u64 {
+        self.get("partial/whole_seconds").as_u64().unwrap_or(0)
+    }
+
+    pub(crate) fn number(&self, path: &str) -> f64 {
+        self.get(path).as_f64().unwrap_or_else(|| panic!("no {path}"))
     }
 }

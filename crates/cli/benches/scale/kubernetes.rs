@@ -102,7 +102,8 @@ pub(crate) fn within() {
     let (host, _) = killed.rsplit_once('-').unwrap();
     let (lost, seconds) = (format!("node {host}/"), load.count("partial/whole_seconds"));
     assert!(load.stderr().contains(&lost) && load.stderr().contains(" is lost: "), "{lost}: {}", load.stderr());
-    assert!((1..10).contains(&seconds), "{seconds}");
+    // Of four seconds, 0.3 are before the begin and one is the warm-up.
+    assert!((2..=3).contains(&seconds), "{seconds}");
     let index = format!("{host}-");
     wait_until("a pod takes its place", || {
         said(pods).split(' ').any(|pod| pod.starts_with(&index) && pod != killed).then_some(())

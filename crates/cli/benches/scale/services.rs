@@ -18,20 +18,19 @@ chmod 600 /etc/bourdon/*
 cp /shared/deploy/systemd/*.service /etc/systemd/system/
 systemctl enable --now nats-server bourdon-node
 PORT=8080 bourdon specimen clean 2>/dev/null &
-until_it_answers() {
-    for _ in $(seq 20); do
-        bourdon load --nodes @/etc/bourdon/command --key /etc/bourdon/key --workers 1 --gather 20s -c 4 -n 2000 --format none -o /shared/$1 http://127.0.0.1:8080/rest/hello && return
-        sleep 1
+load() {
+    until bash -c 'exec 3<>/dev/tcp/127.0.0.1/4222' 2>/dev/null; do
+        sleep 0.1
     done
-    exit 1
+    bourdon load --nodes @/etc/bourdon/command --key /etc/bourdon/key --workers 1 --gather 20s -c 4 -n 2000 --format none -o /shared/$1 http://127.0.0.1:8080/rest/hello
 }
-until_it_answers first.json
+load first.json
 node=$(systemctl show --property=MainPID bourdon-node)
 systemctl kill --signal=KILL nats-server bourdon-node
 until systemctl is-active --quiet nats-server && systemctl is-active --quiet bourdon-node && [ "$(systemctl show --property=MainPID bourdon-node)" != "$node" ]; do
     sleep 0.1
 done
-until_it_answers second.json
+load second.json
 systemctl show --property=NRestarts,User,DynamicUser nats-server bourdon-node
 "#;
 

@@ -211,9 +211,9 @@ fn work<P: Protocol<Conversation: Send> + Send>(
     options: RunOptions,
     listener: &mut Listener<'_>,
 ) -> Result<Vec<Brought>, LoadError> {
-    let stop = AtomicBool::new(false);
+    let (stop, served) = (AtomicBool::new(false), AtomicBool::new(options.is_shared(&turns.loads[0])));
     let thread = options.threads(&turns.loads[0]).start;
-    let task = Task { spec: &turns.loads[0], thread, stop: &stop, lost: &stop };
+    let task = Task { spec: &turns.loads[0], thread, stop: &stop, lost: &stop, served: &served };
     let mut resting = Resting::opened(task, protocol, wire, clock.clone())?;
     let (mut all, mut begin_ns) = (Vec::new(), clock.now_ns());
     for spec in turns.loads {
@@ -321,9 +321,9 @@ impl<'a> Round<'a> {
         progress: &mut dyn FnMut(&Passed),
     ) -> Result<Vec<Option<LoadOutput>>, LoadError> {
         let Round { loads, options, stop, ref clock } = *self;
-        let mut seats = Vec::new();
+        let (mut seats, served) = (Vec::new(), AtomicBool::new(false));
         for (spec, wire) in loads.iter().zip(wires) {
-            let task = Task { spec, thread: 0, stop, lost: stop };
+            let task = Task { spec, thread: 0, stop, lost: stop, served: &served };
             seats.push(Some(Resting::opened(task, protocol(spec, 0), wire, clock.clone())?));
         }
         go_round(loads, stop, next, &mut |server, spec, step_s| {

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::atomic::Ordering;
 
 use model::{Clock, NS_PER_S};
 use rustix::io::Errno;
@@ -129,6 +130,10 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
 
     pub(super) fn on_open(&mut self, slot: u32, now_ns: u64) {
         self.counts.opened += 1;
+        // It is read first, for all threads have it in their caches.
+        if !self.task.served.load(Ordering::Relaxed) {
+            self.task.served.store(true, Ordering::Relaxed);
+        }
         self.counts.opened_in_window += u64::from(self.demand.window.contains(now_ns));
         self.to_connect.under_way -= 1;
         let connection = &mut self.connections[slot];

@@ -55,6 +55,8 @@ pub(crate) struct Task<'a> {
     pub(crate) stop: &'a AtomicBool,
     /// Ends it, too: another of its threads is lost, without which nothing is kept.
     pub(crate) lost: &'a AtomicBool,
+    /// Whether any of its threads has opened a connection, or others make a part of it elsewhere.
+    pub(crate) served: &'a AtomicBool,
 }
 
 impl Task<'_> {
@@ -145,10 +147,12 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
     }
 
     /// Whether every attempt to connect was refused up to the end of the warm-up: the window would be no different. An
-    /// exact number of requests ends by itself.
+    /// exact number of requests ends by itself. Where another thread is served, what this one owes until the end of the window
+    /// is part of the books.
     fn nobody_listens(&self, now_ns: u64) -> bool {
         let Counts { opened, kept, connect_failed, refused, .. } = self.counts;
         opened + kept == 0
+            && !self.task.served.load(Ordering::Relaxed)
             && refused > 0
             && refused == connect_failed
             && now_ns > self.demand.window.start_ns

@@ -30,7 +30,7 @@ const DELIVERED: Duration = Duration::from_secs(60);
 const REFUSED: Duration = Duration::from_millis(200);
 
 /// What is said of results that nobody keeps.
-const NOT_KEPT: &str = "the server of messages does not keep what was measured (is its disk full?)";
+const NOT_KEPT: &str = "the server of messages does not keep what was measured (is its disk full, or did it come back without what it had kept?)";
 
 /// How long the last words may take.
 const PARTING: Duration = Duration::from_secs(2);
