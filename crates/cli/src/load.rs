@@ -1,5 +1,4 @@
-use std::io::ErrorKind;
-use std::net::{IpAddr, TcpStream, UdpSocket};
+use std::net::{IpAddr, TcpStream};
 use std::path::Path;
 use std::time::Duration;
 
@@ -25,6 +24,7 @@ use crate::open_files::reserve_files;
 use crate::output::{say, style, write_out};
 use crate::request::{request, text_or_file};
 use crate::saved_load;
+use crate::sources;
 use crate::url::Url;
 
 /// Length of the window when none is asked for.
@@ -231,24 +231,9 @@ fn foresee_ports(spec: &LoadSpec) -> Result<(), Failure> {
             spec.address
         )));
     }
-    refuse_strange_sources(&spec.sources)?;
+    sources::refuse_strange(&spec.sources)?;
     let Some(range) = engine::local_port_range() else { return Ok(()) };
     too_few_ports(spec.connections, spec.sources.len(), *range.start(), *range.end()).map_or(Ok(()), Err)
-}
-
-/// Refuses addresses from which no connection can come.
-pub(crate) fn refuse_strange_sources(sources: &[IpAddr]) -> Result<(), Failure> {
-    match sources.iter().find(|source| !is_own(**source)) {
-        None => Ok(()),
-        Some(source) => Err(Failure::usage(format!(
-            "--source: {source} is not an address of this machine; `ip address` lists those that are"
-        ))),
-    }
-}
-
-/// Whether connections can come from an address: it is this machine's, or the kernel lets any be used.
-fn is_own(source: IpAddr) -> bool {
-    !matches!(UdpSocket::bind((source, 0)), Err(error) if error.kind() == ErrorKind::AddrNotAvailable)
 }
 
 fn too_few_ports(connections: u32, sources: usize, first: u16, last: u16) -> Option<Failure> {

@@ -37,6 +37,7 @@ mod series;
 mod served_tls;
 mod site;
 mod soak;
+mod sources;
 mod specimen;
 mod stack;
 mod targets;

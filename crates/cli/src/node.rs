@@ -13,9 +13,9 @@ use crate::calibrate;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::flag_on_interrupt;
 use crate::link::{key, place, unheeded, unlinked};
-use crate::load::refuse_strange_sources;
 use crate::open_files::raise_files;
 use crate::output::say;
+use crate::sources;
 
 /// Longest time by which a clock may be ahead, in seconds: what starts with this machine has room to be behind.
 const MOST_AHEAD_S: f64 = 1e6;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &NodeArgs) -> Result<Exit, Failure> {
     if args.clock_ahead.is_nan() || args.clock_ahead.abs() > MOST_AHEAD_S {
         return Err(Failure::usage("--clock-ahead is a number of seconds"));
     }
-    refuse_strange_sources(&args.source)?;
+    sources::refuse_strange(&args.source)?;
     raise_files()?;
     let stop = flag_on_interrupt()?;
     let allowed = if args.allow.is_empty() { Allowed::own().to_vec() } else { args.allow.clone() };
