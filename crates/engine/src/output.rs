@@ -102,7 +102,8 @@ impl Brought {
     }
 
     /// Adds what another generator brought of the same load, both on one clock. Its threads and connections come behind those that are here;
-    /// the window is the one that began first, and as long as the longer one. Of the steps of two generators the quantiles are not known.
+    /// the window is the one that began first, and as long as the longer one; steps are those of each since it began. Of the steps of two generators the
+    /// quantiles are not known.
     ///
     /// None where they are not felt from the same moment on: then they are two loads.
     pub fn beside(mut self, other: Brought) -> Option<Self> {
@@ -112,8 +113,7 @@ impl Brought {
         if mine.felt != theirs.felt || mine.handshake.is_some() != theirs.handshake.is_some() {
             return None;
         }
-        let later_ns = other.window_ns().0 as i64 - self.window_ns().0 as i64;
-        steps::add_beside(&mut self.steps, &other.steps, later_ns as f64 / NS_PER_S as f64);
+        steps::add_beside(&mut self.steps, &other.steps);
         self.parts.extend(other.parts);
         let (start_ns, _) = self.window_ns();
         self.parts.iter_mut().for_each(|part| part.window_end_ns = part.window_end_ns.min(start_ns + length_ns));

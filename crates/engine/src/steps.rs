@@ -126,17 +126,14 @@ pub(crate) fn quantiles(felt: &Histogram<u64>) -> (Option<f64>, Option<f64>, Opt
     (at(0.5), at(0.99), at(1.0))
 }
 
-/// Adds the steps of another generator under the same load, which began so much later: of both together the quantiles are not known. All are
-/// as long as the longest, for who is done sooner has shorter ones; each lies where its middle does.
-pub(crate) fn add_beside(steps: &mut Vec<Interval>, others: &[Interval], later_s: f64) {
+/// Adds the steps of another generator under the same load: of both together the quantiles are not known. All are as long as the longest, for who
+/// is done sooner has shorter ones.
+pub(crate) fn add_beside(steps: &mut Vec<Interval>, others: &[Interval]) {
     let longest_s = steps.iter().chain(others).filter(|step| step.at_s >= 0.0).map(|step| step.length_s);
     let step_s = longest_s.fold(1.0, f64::max).ceil();
-    let mine = std::mem::take(steps);
-    let moved = others.iter().map(|other| (*other, later_s));
-    for (step, later_s) in mine.into_iter().map(|step| (step, 0.0)).chain(moved) {
-        let middle_s = step.at_s + step.length_s / 2.0 + later_s;
-        let at_s = if step.at_s < 0.0 { step.at_s } else { (middle_s / step_s).floor() * step_s };
-        let step = Interval { at_s, ..step };
+    for step in std::mem::take(steps).into_iter().chain(others.iter().copied()) {
+        let at_s = if step.at_s < 0.0 { step.at_s } else { (step.at_s / step_s).floor() * step_s };
+        let step = Interval { at_s, length_s: step.at_s + step.length_s - at_s, ..step };
         match steps.iter_mut().find(|known| known.at_s == at_s || known.at_s.max(at_s) < 0.0) {
             Some(known) => {
                 add_counts(known, &step);
@@ -284,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_of_generators_lie_where_they_were_on_one_clock() {
+    fn steps_of_generators_are_as_long_as_the_longest() {
         let steps = |lengths_s: &[f64], each: u64| -> Vec<Interval> {
             let mut at_s = 0.0;
             let step = |length_s: &f64| {
@@ -296,13 +293,10 @@ mod tests {
         };
         let course =
             |steps: &[Interval]| -> Vec<(f64, u64)> { steps.iter().map(|step| (step.at_s, step.completed)).collect() };
-        // One that began 1.1 s later.
-        let mut both = steps(&[1.0; 4], 10);
-        add_beside(&mut both, &steps(&[1.0; 3], 5), 1.1);
-        assert_eq!(course(&both), [(0.0, 10), (1.0, 15), (2.0, 15), (3.0, 15)]);
         // One that went on for so long that its steps have two seconds.
         let mut both = steps(&[1.0; 4], 10);
-        add_beside(&mut both, &steps(&[2.0; 3], 5), 0.0);
+        add_beside(&mut both, &steps(&[2.0; 3], 5));
         assert_eq!(course(&both), [(0.0, 30), (2.0, 30), (4.0, 10)]);
+        assert!(both.iter().all(|step| step.length_s == 2.0), "{both:?}");
     }
 }

@@ -42,6 +42,20 @@ fn each_makes_its_threads_and_none_is_made_twice() {
 }
 
 #[test]
+fn generators_that_began_apart_have_a_course_since_each_began() {
+    let (_, [one, other]) = together(open(300.0), Extent::Window(1_500 * MS));
+    for later_ms in [0, 400, 600, 1_100] {
+        let later = other.clone().moved((later_ms * MS) as i64);
+        let both = Brought::from_bytes(&one.clone().beside(later).unwrap().to_bytes()).unwrap();
+        let (from_ns, to_ns) = both.window_ns();
+        assert_eq!((from_ns, to_ns - from_ns), (one.window_ns().0, 1_500 * MS), "{later_ms} ms later");
+        let whole = checked(both.conclude().measurement);
+        let ends_s = whole.steps.last().map(|step| step.at_s + step.length_s).unwrap();
+        assert!(ends_s <= whole.window_s && whole.accounting.scheduled == 450, "{later_ms} ms later: {whole:?}");
+    }
+}
+
+#[test]
 fn a_share_that_comes_too_late_or_is_not_begun_is_not_made() {
     let mut spec = spec(LoadModel::Closed, 2, 100 * MS);
     spec.address = server();
