@@ -24,21 +24,22 @@ if [ -z "${BOURDON_IN_CLUSTER:-}" ]; then
         had=$(command -v containerd || true)
         apt-get install -y -qq --no-install-recommends containerd runc containernetworking-plugins iptables conntrack gcc libc6-dev iproute2 >/dev/null
         # The package's own is not to run here at the next start of the machine.
-        [ -n "$had" ] || systemctl disable containerd >/dev/null 2>&1 || true
+        [ -n "$had" ] || systemctl disable --now containerd >/dev/null 2>&1 || true
     fi
     sh scale/kubernetes/build.sh "$bin"
     work=$(mktemp -d)
-    # Of its namespace of processes all end with the first one, which ends with `unshare`.
-    BOURDON_IN_CLUSTER=$work unshare --net --mount --propagation private --pid --fork --mount-proc --kill-child sh scale/cluster.sh "$@" &
-    within=$!
+    within=
     ended() {
-        kill -9 $within 2>/dev/null || true
-        wait $within 2>/dev/null || true
+        [ -z "$within" ] || kill -9 $within 2>/dev/null || true
+        wait
         remove_cgroups "$(basename "$work")"
         rm -rf --one-file-system "$work"
     }
     trap ended EXIT
     trap 'exit 130' INT TERM HUP
+    # Of its namespace of processes all end with the first one, which ends with `unshare`.
+    BOURDON_IN_CLUSTER=$work unshare --net --mount --propagation private --pid --fork --mount-proc --kill-child sh scale/cluster.sh "$@" &
+    within=$!
     status=0
     wait $within || status=$?
     exit $status
@@ -47,7 +48,9 @@ fi
 work=$BOURDON_IN_CLUSTER
 # What is written where programs of a cluster write is gone with it; settings of the kernel that no namespace has are not theirs to change.
 mount --make-rshared /
-for folder in /run /var/log /var/lib /usr/libexec; do
+export HOME="$work"
+mkdir -p /opt
+for folder in /run /var/log /var/lib /usr/libexec /opt; do
     mount -t tmpfs -o mode=755 bourdon-cluster $folder
 done
 # Kubelet finds those that it insists on.
@@ -69,7 +72,7 @@ start() { # NAME COMMAND...
     "$@" >"$work/$name.log" 2>&1 &
 }
 
-# Waits until COMMAND succeeds, two minutes at most.
+# Waits until COMMAND succeeds, some minutes at most.
 until_it_is() { # WHAT COMMAND...
     what=$1
     shift

@@ -11,12 +11,15 @@ command -v systemd-nspawn >/dev/null || apt-get install -y -qq --no-install-reco
 
 work=$(mktemp -d)
 name=$(basename "$work")
+machine=
 ended() {
-    kill -9 "$machine" 2>/dev/null || true
-    wait "$machine" 2>/dev/null || true
+    [ -z "$machine" ] || kill -9 $machine 2>/dev/null || true
+    wait
     remove_cgroups "$name"
     rm -rf --one-file-system "$work"
 }
+trap ended EXIT
+trap 'exit 130' INT TERM HUP
 rm -f "$folder/status"
 mkdir "$work/root"
 cat >"$work/shared.service" <<END
@@ -24,6 +27,7 @@ cat >"$work/shared.service" <<END
 After=basic.target dbus.socket
 [Service]
 Type=oneshot
+TimeoutStartSec=300
 StandardOutput=append:/shared/said
 StandardError=append:/shared/said
 ExecStart=/bin/sh -c '$command; echo \$? >/shared/status'
@@ -37,13 +41,12 @@ for root in $(hierarchies | tr '\n' ' '); do
     echo \$\$ >"\$root/$name/cgroup.procs"
 done
 mount --bind / "$work/root"
+mount -t tmpfs -o mode=755 bourdon-services /run
 exec systemd-nspawn --quiet --boot --volatile=overlay --directory="$work/root" --register=no --keep-unit --private-network \
     --bind="$folder:/shared" --bind-ro="$work/shared.service:/etc/systemd/system/shared.service" systemd.wants=shared.service
 END
 unshare --mount --propagation private --pid --fork --mount-proc --kill-child sh "$work/boot" </dev/null >"$work/console" 2>&1 &
 machine=$!
-trap ended EXIT
-trap 'exit 130' INT TERM HUP
 wait $machine || true
 [ -e "$folder/status" ] || tail -n 20 "$work/console" >&2
 exit "$(cat "$folder/status")"

@@ -24,7 +24,7 @@ module() { # MODULE VERSION PACKAGE...
         while read -r library; do go mod edit -replace "$library=$library@v0.${2#1.}"; done
     shift 2
     { printf '//go:build tools\n\npackage tools\n\n'; printf 'import _ "%s"\n' "$@"; } >tools.go
-    go mod tidy 2>/dev/null
+    go mod tidy
 }
 
 module k8s.io/kubernetes $kubernetes k8s.io/kubernetes/cmd/kube-apiserver/app k8s.io/kubernetes/cmd/kube-controller-manager/app \

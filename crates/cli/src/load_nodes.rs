@@ -280,7 +280,8 @@ pub(crate) fn unmade(why: &Unmade) -> Failure {
             ))
         }
         Unmade::MoreServers { servers, nodes } => Failure::usage(format!(
-            "{servers} servers would have no load: {}; use as many nodes as servers, or more (--workers)",
+            "{} of {servers} servers would have no load: {}; use as many nodes as servers, or more (--workers)",
+            servers.saturating_sub(*nodes),
             counted(*nodes as u64, "node came", "nodes came")
         )),
         Unmade::TooLarge => Failure::usage("the request is too large to be ordered in a message (1 MiB)"),

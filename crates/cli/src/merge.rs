@@ -244,7 +244,8 @@ fn but_for_shares(asked: &AskedLoad, of: &AskedLoad) -> AskedLoad {
         }
         (model, _) => model,
     };
-    let requests = asked.requests.and(of.requests);
+    // Where only one has a number, they are different.
+    let requests = asked.requests.and(of.requests).or(asked.requests);
     AskedLoad {
         model,
         requests,

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &NodeArgs) -> Result<Exit, Failure> {
     serve(node, &stop, &mut |news| {
         let line = line(&news);
         match &news {
-            NodeNews::Delivered => came_to_nothing = false,
+            NodeNews::Began => came_to_nothing = false,
             NodeNews::Ordered { .. } | NodeNews::Refused(_) | NodeNews::Failed(_) | NodeNews::Deserted => {
                 came_to_nothing = true;
             }

@@ -75,7 +75,8 @@ impl Nodes {
         stop: &AtomicBool,
         progress: &mut dyn FnMut(&Passed),
     ) -> Result<LoadOutput, LoadError> {
-        let elsewhere = |failure: Failure| LoadError::Elsewhere(failure.to_string().trim_start_matches("error: ").to_owned());
+        let elsewhere =
+            |failure: Failure| LoadError::Elsewhere(failure.to_string().trim_start_matches("error: ").to_owned());
         let spec = self.outside(spec);
         if self.at.is_some() && TcpStream::connect_timeout(&spec.address, REACHABLE_WITHIN).is_err() {
             return Err(LoadError::Elsewhere(format!(

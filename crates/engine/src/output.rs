@@ -49,7 +49,9 @@ impl Brought {
     ) -> Self {
         let interrupted = stopped.is_some_and(|threads| !is_whole(spec, threads, &parts));
         let (answered_until_s, slowest_reply_s) = (collector.answered_until_s(), collector.slowest_reply_s());
-        let (steps, distributions) = collector.end();
+        let (mut steps, distributions) = collector.end();
+        let (start_ns, end_ns) = window_of(&parts);
+        steps::end_at(&mut steps, (end_ns - start_ns) as f64 / NS_PER_S as f64);
         parts.iter_mut().take(1).for_each(|part| part.distributions.add(&distributions));
         Self { parts, steps, answered_until_s, slowest_reply_s, interrupted }
     }

@@ -104,6 +104,8 @@ pub(crate) struct Session<'a> {
     threads: Vec<Thread>,
     options: RunOptions,
     stop: &'a AtomicBool,
+    /// By server, of the load under way ([`Task::served`]).
+    served: &'a [AtomicBool],
     /// When its loads begin, on the engine's clock, where somebody else says it: the next may not be earlier.
     pub(crate) begin_ns: Option<u64>,
 }
@@ -144,9 +146,10 @@ pub(crate) fn session<'a, P: Protocol, T>(
     let secured = |spec: &LoadSpec| spec.tls.as_ref().map(Secure::speaking::<P>).transpose();
     let secured = servers.iter().map(secured).collect::<Result<Vec<Option<Secure>>, TlsError>>()?;
     let lost = AtomicBool::new(false);
-    let served = AtomicBool::new(options.is_shared(&servers[0]));
+    let served: Vec<AtomicBool> = servers.iter().map(|_| AtomicBool::new(false)).collect();
     std::thread::scope(|scope| {
-        let (mut handles, mut session) = (Vec::new(), Session { threads: Vec::new(), options, stop, begin_ns: None });
+        let (mut handles, threads) = (Vec::new(), Vec::new());
+        let mut session = Session { threads, options, stop, served: &served, begin_ns: None };
         let mut ready = Vec::new();
         for thread in options.threads(&servers[0]) {
             let ((orders, taken), (brought, parts), (open, opened)) =
@@ -200,6 +203,7 @@ impl Session<'_> {
     ) -> Result<Home, LoadError> {
         let (full, seconds) = mpsc::channel();
         let mut collector = Collector::new(Felt::of(spec), step_s, self.threads.len(), self.options.histograms);
+        self.served[server].store(self.options.is_shared(spec), Ordering::Relaxed);
         let (begin_ns, checkpoints, mut empties) = (self.begins_ns()?, listener.stopped.is_some(), Vec::new());
         for ((place, thread), to) in (0..).zip(self.options.threads(spec)).zip(&self.threads) {
             let (mut port, empty) = Port::new(place, full.clone());
@@ -260,10 +264,10 @@ fn open_all<'a: 'b, 'b, P: Protocol + 'b>(
     speak: fn(&'a LoadSpec, u32) -> P,
     servers: &'a [LoadSpec],
     secured: &[Option<Secure>],
-    ([place, thread], stop, lost, served): ([u32; 2], &'b AtomicBool, &'b AtomicBool, &'b AtomicBool),
+    ([place, thread], stop, lost, served): ([u32; 2], &'b AtomicBool, &'b AtomicBool, &'b [AtomicBool]),
 ) -> Result<Vec<Option<Box<dyn Seat<'b> + 'b>>>, LoadError> {
     prepare_thread(own_cpu(&servers[0].cpus, place));
-    let open = |(spec, secure): (&'a LoadSpec, &Option<Secure>)| {
+    let open = |((spec, secure), served): ((&'a LoadSpec, &Option<Secure>), &'b AtomicBool)| {
         let task = Task { spec, thread, stop, lost, served };
         let (slots, protocol, clock) = (task.slots(), speak(spec, thread), MonotonicClock);
         let wire = TcpWire::new(spec.address, &spec.sources, slots, spec.quick_ack)?;
@@ -275,7 +279,7 @@ fn open_all<'a: 'b, 'b, P: Protocol + 'b>(
         };
         Ok(Some(seat))
     };
-    servers.iter().zip(secured).map(open).collect()
+    servers.iter().zip(secured).zip(served).map(open).collect()
 }
 
 /// Makes one load after another, until no more are ordered.

@@ -146,6 +146,14 @@ pub(crate) fn add_beside(steps: &mut Vec<Interval>, others: &[Interval]) {
     steps.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
 }
 
+/// Ends them with the window. An exact number of requests ends it with the last of them, or when the next one would be due; a thread that only woke
+/// in the second after that has told of the whole second before.
+pub(crate) fn end_at(steps: &mut Vec<Interval>, window_s: f64) {
+    steps.retain(|step| step.at_s < window_s || step.completed + step.sent + step.failed > 0);
+    let within = |step: &mut Interval| step.length_s = step.length_s.min((window_s - step.at_s).max(0.0));
+    steps.iter_mut().for_each(within);
+}
+
 fn larger(one: Option<f64>, other: Option<f64>) -> Option<f64> {
     one.into_iter().chain(other).reduce(f64::max)
 }

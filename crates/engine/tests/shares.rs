@@ -56,6 +56,22 @@ fn generators_that_began_apart_have_a_course_since_each_began() {
 }
 
 #[test]
+fn what_is_brought_of_an_exact_number_at_a_rate_can_be_read() {
+    let mut spec = spec(open(1_000.0), 6, 200 * MS);
+    (spec.address, spec.threads) = (server(), 6);
+    spec.load.extent = Extent::Requests { count: 999, within_ns: None };
+    let begin_ns = MonotonicClock.now_ns() + 300 * MS;
+    let shares = [0, 3].map(|first_thread| Share { first_thread, threads: 3 });
+    let brought = std::thread::scope(|scope| {
+        let make = |share| made(&spec, share, Some(begin_ns)).unwrap().unwrap();
+        shares.map(|share| scope.spawn(move || make(share))).map(|making| making.join().unwrap())
+    });
+    for share in brought {
+        Brought::from_bytes(&share.to_bytes()).unwrap();
+    }
+}
+
+#[test]
 fn a_share_that_comes_too_late_or_is_not_begun_is_not_made() {
     let mut spec = spec(LoadModel::Closed, 2, 100 * MS);
     spec.address = server();

@@ -89,11 +89,11 @@ pub(crate) fn within() {
         "kubernetes: four pods of the Job made one load: 10,000 of 10,000 requests in the books, and the Job is complete"
     );
 
-    said("kubectl delete job bourdon-nodes --wait");
+    said("kubectl delete job bourdon-nodes --cascade=foreground --wait");
     apply();
     let mut load = begin(folder.path(), "10s");
     load.said("all begin in");
-    let pods = "kubectl get pods -l app=bourdon-node -o jsonpath='{.items[*].metadata.name}'";
+    let pods = "kubectl get pods -l app=bourdon-node --field-selector=status.phase=Running -o jsonpath='{.items[*].metadata.name}'";
     let killed = said(pods).split(' ').next().unwrap().to_owned();
     std::thread::sleep(std::time::Duration::from_secs(4));
     said(&format!("kubectl delete pod {killed} --force --grace-period=0 2>&1"));
@@ -109,6 +109,6 @@ pub(crate) fn within() {
         said(pods).split(' ').any(|pod| pod.starts_with(&index) && pod != killed).then_some(())
     });
     println!(
-        "kubernetes: a pod that was deleted during a load was declared lost after {seconds} whole seconds; a pod took its place in the Job and joined no load"
+        "kubernetes: a pod that was deleted during a load was declared lost after {seconds} whole seconds; a pod took its place in the Job"
     );
 }

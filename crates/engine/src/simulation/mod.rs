@@ -321,9 +321,10 @@ impl<'a> Round<'a> {
         progress: &mut dyn FnMut(&Passed),
     ) -> Result<Vec<Option<LoadOutput>>, LoadError> {
         let Round { loads, options, stop, ref clock } = *self;
-        let (mut seats, served) = (Vec::new(), AtomicBool::new(false));
-        for (spec, wire) in loads.iter().zip(wires) {
-            let task = Task { spec, thread: 0, stop, lost: stop, served: &served };
+        let served: Vec<AtomicBool> = loads.iter().map(|_| AtomicBool::new(false)).collect();
+        let mut seats = Vec::new();
+        for ((spec, wire), served) in loads.iter().zip(wires).zip(&served) {
+            let task = Task { spec, thread: 0, stop, lost: stop, served };
             seats.push(Some(Resting::opened(task, protocol(spec, 0), wire, clock.clone())?));
         }
         go_round(loads, stop, next, &mut |server, spec, step_s| {

@@ -55,7 +55,7 @@ pub(crate) struct Task<'a> {
     pub(crate) stop: &'a AtomicBool,
     /// Ends it, too: another of its threads is lost, without which nothing is kept.
     pub(crate) lost: &'a AtomicBool,
-    /// Whether any of its threads has opened a connection, or others make a part of it elsewhere.
+    /// Whether a thread has a connection to this server in the load under way, or others make a part of it elsewhere.
     pub(crate) served: &'a AtomicBool,
 }
 

@@ -1,6 +1,7 @@
 //! A thread that makes no load: before the first one, while its connections are opened, and between two.
 
 use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
 
 use model::{Clock, NS_PER_S, RequestCount};
 use rustix::io::Errno;
@@ -87,6 +88,9 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Resting<'a, P, W, C> {
             let kept = self.connections.iter().filter(|connection| connection.state == State::Open).count() as u64;
             (Ledger::of_opening(self.task.spec, &demand, start_ns), Counts { kept, ..Counts::default() })
         });
+        if counts.opened + counts.kept > 0 {
+            self.task.served.store(true, Ordering::Relaxed);
+        }
         ledger.begin(window, start_ns, port);
         let requests = self.protocol.count();
         if requests > 1 {
