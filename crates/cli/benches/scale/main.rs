@@ -143,11 +143,10 @@ fn samples(requests: u64) {
         let (raw, buckets) = (raw::by_bucket(raw_log.path()), raw::buckets(&merged));
         assert_eq!(raw.values().sum::<u64>(), requests);
         assert_eq!(raw, buckets, "what was merged is not what was written down");
-        for percent in [50.0, 99.0, 99.9, 100.0] {
-            let name = if percent == 100.0 { "max".to_owned() } else { format!("p{percent}").replace('.', "") };
-            let printed_us = load.number(&format!("latency_us/{population}/{name}"));
-            let ticks = merged.value_at_quantile(percent / 100.0) as f64;
-            assert!((printed_us * 1e3 / TICK_NS as f64 - ticks).abs() < 1.0, "{name}: {printed_us} µs, {ticks} ticks");
+        for (quantile, permille) in [("p50", 500), ("p99", 990), ("p999", 999), ("max", 1_000)] {
+            let printed_ticks = load.number(&format!("latency_us/{population}/{quantile}")) * 1e3 / TICK_NS as f64;
+            let bucket = raw::bucket_of_rank(&raw, (requests * permille).div_ceil(1_000));
+            assert!(bucket.contains(&(printed_ticks.round() as u64)), "{quantile}: {printed_ticks} of {bucket:?}");
         }
         println!(
             "samples: {name}, {requests} requests of 16 nodes in {:.0} s: all in the books, and each of {} buckets holds as many as were written down one by one",

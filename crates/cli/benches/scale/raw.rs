@@ -1,6 +1,7 @@
 //! What nodes wrote down reply by reply, beside the distribution that was merged of what they brought.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 use base64::Engine;
@@ -26,6 +27,19 @@ pub(crate) fn by_bucket(folder: &Path) -> BTreeMap<u64, u64> {
         }
     }
     counts
+}
+
+/// The bucket in which the reply of a rank is, from 1 on, by its ticks.
+pub(crate) fn bucket_of_rank(buckets: &BTreeMap<u64, u64>, rank: u64) -> Range<u64> {
+    let mut before = 0;
+    for (lowest, count) in buckets {
+        before += count;
+        if before >= rank {
+            let doublings = lowest.ilog2().saturating_sub(10);
+            return *lowest..lowest + (1 << doublings);
+        }
+    }
+    panic!("{rank} of {before}");
 }
 
 /// The same of a histogram.
