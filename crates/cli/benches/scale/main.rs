@@ -45,7 +45,7 @@ fn main() {
             return println!("NOT TESTED: nats-server is missing");
         }
         spread(2, 1);
-        return samples(20_000);
+        return samples(40_000);
     }
     assert!(Bed::can_be(), "nats-server is missing: run sh scale/setup.sh");
     if given == [kubernetes::WITHIN] {
