@@ -37,7 +37,7 @@ pub(crate) struct NodeArgs {
     #[arg(long, value_name = "ADDRESS,…", value_delimiter = ',')]
     pub(crate) source: Vec<IpAddr>,
 
-    /// End after the first load, with status 1 if that came to nothing
+    /// End after the first load, with status 1 if it began no share of it, or that failed
     #[arg(long)]
     pub(crate) once: bool,
 
