@@ -36,10 +36,12 @@ pub(crate) fn run(args: &LoadArgs, nodes: &str, spec: &LoadSpec, shown: &str) ->
         bourdon: calibrate::instrument().bourdon,
     };
     let (progress, mut unheeded_said, wanted) = (Progress::new(spec), BTreeSet::new(), args.nodes.workers);
+    let mut unheeded_count = 0;
     let ended = command(Command { place, key, asked }, &stop, &mut |news| match news {
         News::Second(second) => progress.show(&second),
         News::Unheeded(why, from) => {
             let line = unheeded(why, from.as_deref());
+            unheeded_count += 1;
             if unheeded_said.len() < MOST_SAID && unheeded_said.insert(line.clone()) {
                 progress.say(&line);
             }
@@ -47,6 +49,9 @@ pub(crate) fn run(args: &LoadArgs, nodes: &str, spec: &LoadSpec, shown: &str) ->
         news => line(&news, wanted).into_iter().for_each(|line| progress.say(&line)),
     });
     progress.finish();
+    if unheeded_count > unheeded_said.len() {
+        say(format!("{unheeded_count} messages were not heeded in all"));
+    }
     match ended.map_err(|error| unlinked(&error))? {
         Ended::Made(made) => tell(args, &made, (spec, shown), began),
         Ended::Unmade(why) => Err(unmade(&why)),
@@ -95,7 +100,7 @@ fn tell(
             let partial =
                 partial.as_ref().map_or(String::new(), |partial| ::report::partial_text(partial, style) + "\n");
             let load = ::report::load_text(&spec, &validity, &measured, seconds, shown, style);
-            let nodes = ::report::merge_text(&merged, style) + &::report::clocks_text(&merged, style);
+            let nodes = ::report::merge_text(&merged, style) + &::report::clocks_text(&merged, is_one, style);
             partial + &load + "\n" + &nodes
         }
         LoadFormat::None => String::new(),
@@ -107,7 +112,13 @@ fn tell(
     output.iter().for_each(|file| say(format!("saved in {}", file.display())));
     apart.iter().for_each(|share| say(out_of_time(share)));
     unasked(made).into_iter().for_each(say);
-    Ok(exit(&validity, &measured, partial.is_some() || !is_one))
+    args.output
+        .iter()
+        .filter(|_| !is_one)
+        .for_each(|file| say(format!("not saved in {}: it is not one load", file.display())));
+    let unserved = unserved(made);
+    unserved.iter().for_each(say);
+    Ok(exit(&validity, &measured, partial.is_some() || !is_one, unserved.is_some()))
 }
 
 /// That a node did not keep time with the others.
@@ -132,8 +143,21 @@ pub(crate) fn unasked(made: &Made) -> Option<String> {
     })
 }
 
-/// `is_not_one` says that it is not the one load that was asked for.
-fn exit(validity: &Validity, measured: &Measurement, is_not_one: bool) -> Exit {
+/// Which nodes had no connection while others did; none where all had one, or none did.
+fn unserved(made: &Made) -> Option<String> {
+    let has_any = |share: &&Contribution| share.brought.clone().conclude().measurement.connections.any();
+    let (served, unserved): (Vec<_>, Vec<_>) = made.shares.iter().partition(has_any);
+    let names: Vec<_> = unserved.iter().map(|share| ::report::node_name(&share.presence.host, &share.name)).collect();
+    (!served.is_empty() && !names.is_empty()).then(|| {
+        format!(
+            "had no connection at all: {}; replies are those of the other nodes. Does each server listen, and is it reached from there?",
+            names.join(", ")
+        )
+    })
+}
+
+/// `is_not_one` says that it is not the one load that was asked for, `is_unserved` that a node had no connection.
+fn exit(validity: &Validity, measured: &Measurement, is_not_one: bool, is_unserved: bool) -> Exit {
     if is_not_one {
         Exit::Void
     } else if measured.interrupted {
@@ -141,7 +165,7 @@ fn exit(validity: &Validity, measured: &Measurement, is_not_one: bool) -> Exit {
     } else if !measured.connections.any() {
         Exit::Unreachable
     } else {
-        Exit::of_answer(validity.failing.bad, validity.verdict == Verdict::Void)
+        Exit::of_answer(validity.failing.bad || is_unserved, validity.verdict == Verdict::Void)
     }
 }
 
@@ -249,7 +273,7 @@ fn line(news: &News, wanted: Option<u32>) -> Option<String> {
             let of_all = wanted.map_or(String::new(), |wanted| format!(" of {wanted}"));
             Some(format!("node {of}{of_all}: {}", ::report::node_name(host, name)))
         }
-        News::Ready => Some("all connections are open; comparing clocks".to_owned()),
+        News::Ready => Some("all nodes are ready; comparing clocks".to_owned()),
         News::Begins { within_ns, in_ns } => Some(format!(
             "all begin in {}, at one instant to within {}",
             duration_us(*in_ns as f64 / 1e3),

@@ -10,7 +10,7 @@ use lab::RunFolder;
 use model::TrialRecord;
 use rustix::process::Signal;
 use specimens::{Kind, Settings};
-use support::{Document, Ended, Nats, Replay, Running, Specimen, bourdon, spawn};
+use support::{Document, Ended, Liar, Nats, Replay, Running, Specimen, bourdon, spawn};
 
 /// A server of messages, and the secret that all know.
 struct Link {
@@ -104,6 +104,11 @@ fn what_a_node_owes_whose_server_is_not_there_is_in_the_books() {
     let load = ended.document_with(1);
     let books = ["accounting/scheduled", "accounting/sent", "accounting/ok"].map(|count| load.count(count));
     assert_eq!(books, [400, 200, 200], "{ended:?}");
+    // Of so many replies what was refused to the other is next to nothing.
+    let options = ["--workers", "2", "-c", "4", "-d", "2s", "--warm-up", "0s", "--servers", &servers];
+    let ended = link.load(&url, &options);
+    ended.document_with(1);
+    assert!(ended.stderr.contains("had no connection at all"), "{}", ended.stderr);
 }
 
 #[test]
@@ -259,6 +264,25 @@ fn with_the_users_that_are_shipped_a_load_is_made() {
     let ended = bourdon(&[&["load", &specimen.url(), "--format", "json"], &options[..]].concat());
     assert_eq!(ended.document_with(0).count("accounting/ok"), 7);
     assert_eq!(node.end().status, Some(0));
+}
+
+#[test]
+fn who_is_let_in_as_a_node_and_has_not_the_key_changes_nothing_and_is_named() {
+    let Some(nats) = Nats::of_deploy() else { return };
+    let link = Link::of(nats);
+    let (key, specimen) = (link.key(), Specimen::of(Kind::Clean));
+    let liar = Liar::start(link.nats.port, ("node", "node/1"));
+    // What nodes say to who commands, what they bring, and what others are answered.
+    assert_eq!(liar.refusals.len(), 3, "{:?}", liar.refusals);
+    let _nodes = [(); 2].map(|()| spawn(&["node", "--nats", &link.nats.url_of("node"), "--key", &key]));
+    let options = ["--nodes", &link.nats.url_of("command"), "--key", &key, "--workers", "2"];
+    let load = ["load", &specimen.url(), "--format", "json", "-R", "400", "-c", "4", "-d", "3s", "--warm-up", "0s"];
+    let ended = bourdon(&[&load[..], &options].concat());
+    let whole = ended.document_with(0);
+    assert_eq!([whole.count("accounting/ok"), whole.count("accounting/scheduled")], [1_200, 1_200]);
+    assert!(ended.stderr.contains("it is not signed with this key"), "{}", ended.stderr);
+    let told = liar.end();
+    assert!(told > 10_000, "he told but {told} lies");
 }
 
 #[test]

@@ -138,6 +138,16 @@ impl Coordinator {
         std::mem::take(&mut self.out)
     }
 
+    /// Notes a message that was not said where those say it who have the key.
+    pub(crate) fn overheard(&mut self, bytes: &[u8]) -> Vec<Does> {
+        let (why, from) = match self.key.open(bytes) {
+            Err(unheeded) => unheeded,
+            Ok(message) => (Unheeded::Unexpected, Some(message.from)),
+        };
+        self.tell(News::Unheeded(why, from));
+        std::mem::take(&mut self.out)
+    }
+
     /// Lets time pass.
     pub(crate) fn tick(&mut self, now_ns: u64) -> Vec<Does> {
         let gap_ns = now_ns.saturating_sub(std::mem::replace(&mut self.ticked_ns, now_ns));

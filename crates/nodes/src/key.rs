@@ -8,6 +8,9 @@ use crate::message::{MESSAGE_SCHEMA, Message};
 /// Bytes of a signature, which come before the message.
 const TAG_BYTES: usize = 32;
 
+/// Bytes of a signature that make it as hard to guess as anything.
+const PROOF_BYTES: usize = 16;
+
 /// Largest message that is read or sent: what a nats-server takes unless it is told otherwise.
 pub(crate) const MOST_BYTES: usize = 1 << 20;
 
@@ -60,6 +63,12 @@ impl Key {
         Ok(Self(hmac::Key::new(HMAC_SHA256, secret)))
     }
 
+    /// What is at the end of the addresses of a run: only those with the key can know it, whoever may write to any address.
+    pub(crate) fn proof(&self, run: &str) -> String {
+        let words = ["bourdon addresses of ", run].concat();
+        hex(&hmac::sign(&self.0, words.as_bytes()).as_ref()[..PROOF_BYTES])
+    }
+
     /// A message as it is sent, with its signature (RFC 2104) before it.
     pub(crate) fn seal(&self, message: &Message) -> Vec<u8> {
         // Every key is a text, and every number one that JSON has.
@@ -92,7 +101,11 @@ impl Key {
 
 /// The signature of a sealed message, in hexadecimal digits.
 pub(crate) fn signature(sealed: &[u8]) -> String {
-    sealed.iter().take(TAG_BYTES).map(|byte| format!("{byte:02x}")).collect()
+    hex(&sealed[..sealed.len().min(TAG_BYTES)])
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A name that somebody claims, no longer than one is.

@@ -11,7 +11,7 @@ use crate::pieces::Piece;
 pub(crate) const ALONE_NS: u64 = 120 * model::NS_PER_S;
 
 /// Schema of a message.
-pub const MESSAGE_SCHEMA: &str = "bourdon.node/1";
+pub const MESSAGE_SCHEMA: &str = "bourdon.node/2";
 
 /// Whom a message is to that any node may hear.
 pub(crate) const ALL: &str = "";

@@ -58,8 +58,8 @@ pub fn partial_text(partial: &Partial, style: Style) -> String {
     page.finish()
 }
 
-/// How far apart nodes may have begun.
-pub fn clocks_text(parts: &[MergedPart], style: Style) -> String {
+/// How far apart nodes may have begun; `is_one` says whether they were there at once until the end.
+pub fn clocks_text(parts: &[MergedPart], is_one: bool, style: Style) -> String {
     let within = |part: &MergedPart| match part.of {
         PartOf::Node { clock_within_us, .. } => Some(clock_within_us),
         PartOf::File { .. } => None,
@@ -73,6 +73,9 @@ pub fn clocks_text(parts: &[MergedPart], style: Style) -> String {
     let moved =
         moved.map_or(String::new(), |us| format!("; the clocks moved by up to {} during the load", duration_us(us)));
     let mut page = Page::new(style);
+    if !is_one {
+        page.line(Tint::Bad, "NOT ONE LOAD: it is not known whether all were there at once until the end.");
+    }
     page.line(Tint::Plain, &format!("All began at one instant, to within {}{moved}.", duration_us(2.0 * within_us)));
     page.finish()
 }

@@ -3,6 +3,7 @@
 
 mod document;
 pub(crate) mod interval_log;
+mod liar;
 mod nats;
 mod program;
 mod recorder;
@@ -10,6 +11,7 @@ mod specimen;
 mod stall;
 
 pub(crate) use document::Document;
+pub(crate) use liar::Liar;
 pub(crate) use nats::{Nats, nats_program};
 pub(crate) use program::{Ended, Running, bourdon, load, on_a_shell, spawn, without_a_reader};
 pub(crate) use recorder::Recorder;

@@ -8,7 +8,7 @@ use super::wait_until;
 pub(crate) struct Nats {
     running: Child,
     folder: tempfile::TempDir,
-    port: u16,
+    pub(crate) port: u16,
 }
 
 /// Its settings, in its folder.

@@ -1,15 +1,16 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use async_nats::Client;
 use async_nats::jetstream::consumer::pull::OrderedConfig;
 use async_nats::jetstream::stream::Config;
 use async_nats::jetstream::{self, Context};
+use async_nats::{Client, Message};
 use engine::MonotonicClock;
-use futures_util::StreamExt;
+use futures_util::stream::select_all;
+use futures_util::{Stream, StreamExt};
 use model::Clock;
 
-use super::{Change, NatsError, Place, TICK, runtime};
+use super::{Change, Link, NatsError, Place, TICK, Who, runtime};
 use crate::coordinator::{Asked, Coordinator, Does};
 use crate::key::{Key, MOST_BYTES, fresh_name};
 use crate::message::Address;
@@ -23,6 +24,9 @@ const MOST_KEPT: i64 = 128;
 
 /// Within which time the same result is taken once.
 const DUPLICATES: Duration = Duration::from_secs(600);
+
+/// Messages of strangers that are heard, at each of the addresses where they would write.
+const STRANGERS_HEARD: u64 = 8;
 
 /// How long the last words may take.
 const PARTING: Duration = Duration::from_secs(2);
@@ -52,28 +56,29 @@ pub fn command(command: Command, stop: &AtomicBool, told: &mut dyn FnMut(News)) 
 async fn run(command: Command, stop: &AtomicBool, told: &mut dyn FnMut(News)) -> Result<Ended, NatsError> {
     let Command { place, key, asked } = command;
     let run = fresh_name();
-    let (client, mut changes) = place.connect().await?;
-    let gone = |_: &dyn std::fmt::Display| NatsError::Gone(place.shown());
-    let mut said = client.subscribe(place.subject(&Address::Run(run.clone()))).await.map_err(|error| gone(&error))?;
+    let (client, mut changes) = place.connect(Who::Commander).await?;
+    let link = Link { place, key: key.clone() };
+    let mut said = link.hear(&client, link.subject(&Address::Run(run.clone()))).await?;
+    let mut strangers = strangers(&client, &link, &run).await?;
     let context = jetstream::new(client.clone());
     let stream = format!("bourdon-{run}");
-    let mut results = results(&context, &place, (&stream, &run)).await?;
+    let mut results = results(&context, &link, (&stream, &run)).await?;
     let mut coordinator = Coordinator::new(asked, run, key, MonotonicClock.now_ns());
     let mut ticks = tokio::time::interval(TICK);
     let ended = loop {
         let does = tokio::select! {
-            message = said.next() => match message {
-                Some(message) => coordinator.heard(MonotonicClock.now_ns(), &message.payload),
-                None => return Err(NatsError::Gone(place.shown())),
-            },
+            message = said.next() => {
+                coordinator.heard(MonotonicClock.now_ns(), &message.ok_or_else(|| link.gone())?.payload)
+            }
             message = results.next() => match message {
                 Some(Ok(message)) => coordinator.heard(MonotonicClock.now_ns(), &message.payload),
                 // It is opened anew by itself.
                 Some(Err(_)) => Vec::new(),
-                None => return Err(NatsError::Gone(place.shown())),
+                None => return Err(link.gone()),
             },
+            Some(message) = strangers.next() => coordinator.overheard(&message.payload),
             Some(change) = changes.recv() => match change {
-                Change::Refused(why) => return Err(NatsError::Refused { url: place.shown(), why }),
+                Change::Refused(why) => return Err(NatsError::Refused { url: link.place.shown(), why }),
                 Change::Up | Change::Down => {
                     coordinator.connected(MonotonicClock.now_ns(), matches!(change, Change::Up));
                     Vec::new()
@@ -85,7 +90,7 @@ async fn run(command: Command, stop: &AtomicBool, told: &mut dyn FnMut(News)) ->
                 stopped.into_iter().chain(coordinator.tick(now_ns)).collect()
             }
         };
-        if let Some(ended) = carry_out(does, (&client, &place), told).await {
+        if let Some(ended) = carry_out(does, (&client, &link), told).await {
             break ended;
         }
     };
@@ -98,13 +103,13 @@ async fn run(command: Command, stop: &AtomicBool, told: &mut dyn FnMut(News)) ->
 }
 
 /// Gives how it ended, where it did.
-async fn carry_out(does: Vec<Does>, (client, place): (&Client, &Place), told: &mut dyn FnMut(News)) -> Option<Ended> {
+async fn carry_out(does: Vec<Does>, (client, link): (&Client, &Link), told: &mut dyn FnMut(News)) -> Option<Ended> {
     let mut ended = None;
     for does in does {
         match does {
             // While the server is away it is sent later, or repeated; what has no room until then is lost.
             Does::Send(to, bytes) => {
-                _ = tokio::time::timeout(TICK, client.publish(place.subject(&to), bytes.into())).await;
+                _ = tokio::time::timeout(TICK, client.publish(link.subject(&to), bytes.into())).await;
             }
             Does::Tell(news) => told(news),
             Does::End(how) => ended = Some(*how),
@@ -113,17 +118,28 @@ async fn carry_out(does: Vec<Does>, (client, place): (&Client, &Place), told: &m
     ended
 }
 
+/// Hears a few of those who write to a run without its key: the server stops bringing what they write, however much that is.
+async fn strangers(client: &Client, link: &Link, run: &str) -> Result<impl Stream<Item = Message> + use<>, NatsError> {
+    let mut heard = Vec::new();
+    for subject in link.subjects_of_strangers(run) {
+        let mut strangers = link.hear(client, subject).await?;
+        strangers.unsubscribe_after(STRANGERS_HEARD).await.map_err(|_| link.gone())?;
+        heard.push(strangers);
+    }
+    Ok(select_all(heard))
+}
+
 /// Opens the place where the results of a run are kept, and reads them as they come.
 async fn results(
     context: &Context,
-    place: &Place,
+    link: &Link,
     (stream, run): (&str, &str),
 ) -> Result<jetstream::consumer::pull::Ordered, NatsError> {
-    let refused = |why: String| NatsError::JetStream { url: place.shown(), why };
+    let refused = |why: String| NatsError::JetStream { url: link.place.shown(), why };
     let all = Address::Results { run: run.to_owned(), session: "*".to_owned(), id: String::new() };
     let config = Config {
         name: stream.to_owned(),
-        subjects: vec![place.subject(&all).to_string()],
+        subjects: vec![link.subject(&all).to_string()],
         // What a node would have brought earlier is of no use once it has told of later seconds.
         max_messages_per_subject: MOST_KEPT,
         max_message_size: MOST_BYTES as i32,

@@ -6,13 +6,16 @@ mod serve;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, Event, ServerAddr, ServerError, Subject};
+use async_nats::{
+    Client, ConnectError, ConnectErrorKind, ConnectOptions, Event, ServerAddr, ServerError, Subject, Subscriber,
+};
 use percent_encoding::percent_decode_str;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 pub use command::{Command, command};
 pub use serve::{Serve, serve};
 
+use crate::key::Key;
 use crate::message::Address;
 
 /// How long the first attempt to reach a server may take.
@@ -42,6 +45,12 @@ pub struct Place {
     pub ca: Option<PathBuf>,
     /// What the nodes are called together: commands reach those of one name.
     pub pool: String,
+}
+
+/// The same, and what those know that belong together.
+struct Link {
+    place: Place,
+    key: Key,
 }
 
 /// Messages cannot be exchanged.
@@ -92,6 +101,22 @@ enum Change {
     Refused(String),
 }
 
+/// Who connects. What is answered to one the others need not be let read.
+#[derive(Debug, Clone, Copy)]
+enum Who {
+    Node,
+    Commander,
+}
+
+impl Who {
+    fn inbox(self) -> &'static str {
+        match self {
+            Who::Node => "_INBOX.bourdon-node",
+            Who::Commander => "_INBOX.bourdon-command",
+        }
+    }
+}
+
 impl Change {
     fn of(event: Event) -> Option<Self> {
         match event {
@@ -107,8 +132,8 @@ impl Change {
 }
 
 impl Place {
-    /// Connects; what comes out tells what becomes of it.
-    async fn connect(&self) -> Result<(Client, UnboundedReceiver<Change>), NatsError> {
+    /// Connects, and has answers sent to a place of `who`; what comes out tells what becomes of it.
+    async fn connect(&self, who: Who) -> Result<(Client, UnboundedReceiver<Change>), NatsError> {
         let (changed, changes) = unbounded_channel();
         let told = move |event| {
             Change::of(event).into_iter().for_each(|change| _ = changed.send(change));
@@ -116,6 +141,7 @@ impl Place {
         };
         let mut options = ConnectOptions::new()
             .name("bourdon")
+            .custom_inbox_prefix(who.inbox())
             .ping_interval(PING_EVERY)
             .connection_timeout(CONNECTING)
             .reconnect_delay_callback(|_| AGAIN)
@@ -160,16 +186,36 @@ impl Place {
         };
         self.url.split(',').map(shown).collect::<Vec<_>>().join(",")
     }
+}
 
+impl Link {
+    async fn hear(&self, client: &Client, subject: Subject) -> Result<Subscriber, NatsError> {
+        client.subscribe(subject).await.map_err(|_| self.gone())
+    }
+
+    fn gone(&self) -> NatsError {
+        NatsError::Gone(self.place.shown())
+    }
+
+    /// Where a message to an address is published. Where a commander hears nobody can write who has not the key: the server lets many
+    /// write there, and few read.
     fn subject(&self, address: &Address) -> Subject {
-        let pool = &self.pool;
+        let pool = &self.place.pool;
         match address {
             Address::Nodes => format!("bourdon.{pool}.nodes"),
             Address::Node(session) => format!("bourdon.{pool}.node.{session}"),
-            Address::Run(run) => format!("bourdon.{pool}.run.{run}"),
-            Address::Results { run, session, .. } => format!("bourdon.{pool}.results.{run}.{session}"),
+            Address::Run(run) => format!("bourdon.{pool}.run.{run}.{}", self.key.proof(run)),
+            Address::Results { run, session, .. } => {
+                format!("bourdon.{pool}.results.{run}.{}.{session}", self.key.proof(run))
+            }
         }
         .into()
+    }
+
+    /// Where a stranger would write to the commander of a run: as above, but for what he cannot know.
+    fn subjects_of_strangers(&self, run: &str) -> [Subject; 2] {
+        let pool = &self.place.pool;
+        [format!("bourdon.{pool}.run.{run}").into(), format!("bourdon.{pool}.results.{run}.*").into()]
     }
 }
 
@@ -211,7 +257,7 @@ mod tests {
     #[test]
     fn one_server_is_not_told_the_password_of_another() {
         let url = "nats://me:secret@127.0.0.1:1,nats://me:other@127.0.0.1:2";
-        let refused = runtime().unwrap().block_on(place(url).connect()).unwrap_err();
+        let refused = runtime().unwrap().block_on(place(url).connect(Who::Node)).unwrap_err();
         assert!(refused.to_string().contains("different users"), "{refused}");
     }
 }

@@ -7,14 +7,14 @@ use std::time::Duration;
 use async_nats::connection::State;
 use async_nats::jetstream;
 use async_nats::jetstream::message::PublishMessage;
-use async_nats::{Client, Subject, Subscriber};
+use async_nats::{Client, Subject};
 use engine::{MonotonicClock, RunOptions};
 use futures_util::StreamExt;
 use model::Clock;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 
-use super::{AGAIN, Change, NatsError, Place, TICK, runtime};
+use super::{AGAIN, Change, Link, NatsError, Place, TICK, Who, runtime};
 use crate::allowed::Allowed;
 use crate::key::{Key, fresh_name, signature};
 use crate::message::{Address, Order, Presence};
@@ -120,7 +120,7 @@ impl Drop for Falls {
 /// What a node works with.
 struct Runner<'t> {
     client: Client,
-    place: Place,
+    link: Link,
     clock: NodeClock,
     sources: Vec<std::net::IpAddr>,
     raw_log: Option<&'static Path>,
@@ -138,16 +138,17 @@ async fn run(serve: Serve, stop: &AtomicBool, told: &mut dyn FnMut(NodeNews)) ->
     let Serve { place, key, own, allowed, sources, ahead_ns, once, raw_log } = serve;
     let clock = NodeClock { ahead_ns };
     let Some((client, mut changes)) = connected(&place, stop, told).await? else { return Ok(()) };
-    let mut node = Node::new(key, own, allowed, fresh_name);
-    let mut calls = subscribed(&client, &place, &Address::Nodes).await?;
-    let mut said = subscribed(&client, &place, &Address::Node(node.session().to_owned())).await?;
+    let mut node = Node::new(key.clone(), own, allowed, fresh_name);
+    let link = Link { place, key };
+    let mut calls = link.hear(&client, link.subject(&Address::Nodes)).await?;
+    let mut said = link.hear(&client, link.subject(&Address::Node(node.session().to_owned()))).await?;
     let ((makings, mut made), (kept, to_keep), (delivered, mut deliveries)) =
         (unbounded_channel(), unbounded_channel(), unbounded_channel());
     let (session, sessions) = watch::channel(node.session().to_owned());
     tokio::spawn(deliver(client.clone(), to_keep, sessions, delivered));
     let mut runner = Runner {
         client: client.clone(),
-        place,
+        link,
         clock,
         sources,
         raw_log,
@@ -161,14 +162,8 @@ async fn run(serve: Serve, stop: &AtomicBool, told: &mut dyn FnMut(NodeNews)) ->
     let mut ticks = tokio::time::interval(TICK);
     while !(stop.load(Ordering::Relaxed) || once && runner.is_freed) {
         let does = tokio::select! {
-            message = said.next() => match message {
-                Some(message) => node.heard(clock.now_ns(), &message.payload),
-                None => return Err(NatsError::Gone(runner.place.shown())),
-            },
-            message = calls.next() => match message {
-                Some(message) => node.heard(clock.now_ns(), &message.payload),
-                None => return Err(NatsError::Gone(runner.place.shown())),
-            },
+            message = said.next() => node.heard(clock.now_ns(), &message.ok_or_else(|| runner.link.gone())?.payload),
+            message = calls.next() => node.heard(clock.now_ns(), &message.ok_or_else(|| runner.link.gone())?.payload),
             Some((session, making)) = made.recv() => {
                 if session == node.session() { node.made(clock.now_ns(), making) } else { Vec::new() }
             }
@@ -177,7 +172,7 @@ async fn run(serve: Serve, stop: &AtomicBool, told: &mut dyn FnMut(NodeNews)) ->
                 false => node.made(clock.now_ns(), Making::Failed(NOT_KEPT.to_owned())),
             },
             Some(change) = changes.recv() => match change {
-                Change::Refused(why) => return Err(NatsError::Refused { url: runner.place.shown(), why }),
+                Change::Refused(why) => return Err(NatsError::Refused { url: runner.link.place.shown(), why }),
                 Change::Up | Change::Down => {
                     node.connected(clock.now_ns(), matches!(change, Change::Up));
                     Vec::new()
@@ -186,7 +181,7 @@ async fn run(serve: Serve, stop: &AtomicBool, told: &mut dyn FnMut(NodeNews)) ->
             _ = ticks.tick() => node.tick(clock.now_ns()),
         };
         if let Some(session) = runner.carry_out(does).await {
-            said = subscribed(&client, &runner.place, &Address::Node(session)).await?;
+            said = runner.link.hear(&client, runner.link.subject(&Address::Node(session))).await?;
         }
     }
     // Whoever commands it need not wait to notice that it is gone.
@@ -204,7 +199,7 @@ async fn connected(
 ) -> Result<Option<(Client, UnboundedReceiver<Change>)>, NatsError> {
     let mut is_told = false;
     while !stop.load(Ordering::Relaxed) {
-        match place.connect().await {
+        match place.connect(Who::Node).await {
             Err(NatsError::Connect { url, why, may_come: true }) => {
                 if !std::mem::replace(&mut is_told, true) {
                     told(NodeNews::Waits { url, why });
@@ -217,10 +212,6 @@ async fn connected(
     Ok(None)
 }
 
-async fn subscribed(client: &Client, place: &Place, to: &Address) -> Result<Subscriber, NatsError> {
-    client.subscribe(place.subject(to)).await.map_err(|_| NatsError::Gone(place.shown()))
-}
-
 impl Runner<'_> {
     /// Gives what the node is called from now on, where that changes.
     async fn carry_out(&mut self, does: Vec<NodeDoes>) -> Option<String> {
@@ -228,7 +219,7 @@ impl Runner<'_> {
         for does in does {
             match does {
                 NodeDoes::Send(to, bytes) => {
-                    let subject = self.place.subject(&to);
+                    let subject = self.link.subject(&to);
                     match to {
                         Address::Results { id, .. } => _ = self.kept.send((subject, id, bytes)),
                         _ => _ = tokio::time::timeout(TICK, self.client.publish(subject, bytes.into())).await,
