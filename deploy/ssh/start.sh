@@ -8,6 +8,7 @@ if [ $# -lt 4 ]; then
     echo "usage: $0 KEY-FILE NATS-URL ALLOWED-ADDRESS HOST..." >&2
     exit 2
 fi
+[ "$(grep -c . "$1")" -eq 1 ] || { echo "$0: $1 is to hold a secret of one line" >&2; exit 2; }
 key=$1 nats=$2 allow=$3
 case $nats in @*) nats=$(cat "${nats#@}") ;; esac
 shift 3

@@ -1,5 +1,6 @@
 //! How machines that make a load together find and trust each other.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use nodes::{Key, NatsError, Place, Unheeded};
@@ -12,7 +13,32 @@ use crate::exit::Failure;
 const MAKE_KEY: &str = "openssl rand -hex 32 > key";
 
 /// Different messages that are not heeded before no more of them are said.
-pub(crate) const MOST_SAID: usize = 50;
+const MOST_SAID: usize = 50;
+
+/// Messages that are not heeded: what is alike is said once, and the rest counted.
+#[derive(Debug, Default)]
+pub(crate) struct UnheededTally {
+    said: BTreeSet<String>,
+    count: usize,
+    unsaid: usize,
+}
+
+impl UnheededTally {
+    /// Counts one; gives what there is to say of it.
+    pub(crate) fn take(&mut self, why: Unheeded, from: Option<&str>) -> Option<String> {
+        let line = unheeded(why, from);
+        self.count += 1;
+        let is_new = self.said.len() < MOST_SAID && self.said.insert(line.clone());
+        self.unsaid += usize::from(!is_new);
+        is_new.then_some(line)
+    }
+
+    /// How many there were in all, where some were not said since this was asked.
+    pub(crate) fn sum(&mut self) -> Option<String> {
+        let unsaid = std::mem::take(&mut self.unsaid);
+        (unsaid > 0).then(|| format!("ignored {} messages in all", self.count))
+    }
+}
 
 /// Where messages go through.
 pub(crate) fn place(url: &str, link: &LinkArgs) -> Result<Place, Failure> {
@@ -58,8 +84,11 @@ pub(crate) fn unlinked(error: &NatsError) -> Failure {
     let cure = match error {
         NatsError::Connect { .. } => "; is nats-server running there, and do user, password and certificates fit?",
         NatsError::JetStream { .. } => "; start it with JetStream (nats-server -js), and let this user make streams",
-        NatsError::Refused { .. } => {
-            "; let this user publish and subscribe to `bourdon.POOL.>` of this --pool and to `_INBOX.>`, and whoever commands publish to `$JS.API.>`, `$JS.ACK.>` and `$JS.FC.>` as well"
+        NatsError::Refused { commands: false, .. } => {
+            "; a node publishes to `bourdon.POOL.run.>` and `bourdon.POOL.results.>` of its --pool, and subscribes to `bourdon.POOL.nodes`, `bourdon.POOL.node.>` and `_INBOX.bourdon-node.>`, as deploy/kustomize/nats.conf lets it"
+        }
+        NatsError::Refused { commands: true, .. } => {
+            "; who commands publishes to `bourdon.POOL.nodes`, `bourdon.POOL.node.>`, `$JS.API.>`, `$JS.ACK.>` and `$JS.FC.>`, and subscribes to `bourdon.POOL.run.>`, `bourdon.POOL.results.>` and `_INBOX.bourdon-command.>`, as deploy/kustomize/nats.conf lets it"
         }
         NatsError::Gone(_) | NatsError::Own(_) => "",
     };
@@ -67,10 +96,11 @@ pub(crate) fn unlinked(error: &NatsError) -> Failure {
 }
 
 /// Why a message was not heeded.
-pub(crate) fn unheeded(why: Unheeded, from: Option<&str>) -> String {
+fn unheeded(why: Unheeded, from: Option<&str>) -> String {
     // Whoever is not signed may call himself anything, also a line of this program's.
     let from = from.filter(|from| from.chars().all(|c| c.is_ascii_alphanumeric()));
-    let from = from.map_or(String::new(), |from| format!(" of {from}"));
+    let said = if why == Unheeded::Unsigned { "that says it is of" } else { "of" };
+    let from = from.map_or(String::new(), |from| format!(" {said} {from}"));
     let why = match why {
         Unheeded::TooLarge => "it is larger than any",
         Unheeded::Unsigned => "it is not signed with this key",

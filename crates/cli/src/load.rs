@@ -53,7 +53,8 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let mut log = log.map(IntervalLog::begin);
     let instrument = calibrate::instrument();
     let (started_at, started_ns) = saved_load::now();
-    let shown = Origin { url: &url.shown, started_at, instrument, merged: &[], partial: None, part: None };
+    let shown =
+        Origin { url: &url.shown, started_at, instrument, merged: &[], partial: None, not_one_load: None, part: None };
     let (progress, mut seconds) = (Progress::new(&spec), Seconds::of(&spec));
     let options = RunOptions { histograms: log.is_some(), ..RunOptions::default() };
     let brought = engine::bring(&spec, options, &stop, &mut |passed| {

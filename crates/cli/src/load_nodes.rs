@@ -1,20 +1,20 @@
 //! `bourdon load --nodes`: a load that nodes make together, put together here.
 
-use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ::report::format::{counted, duration_us};
 use ::report::{LostNode, MergedPart, Origin, PartOf, Partial};
 use engine::{Brought, Share};
 use jiff::Timestamp;
-use model::{Extent, GeneratorLimits, LoadModel, LoadSpec, Measurement, NS_PER_S, Validity, Verdict};
-use nodes::{Asked, Command, Contribution, Ended, Lost, Made, News, Unmade, WhyLost, command};
+use model::{Extent, GeneratorLimits, Interval, LoadModel, LoadSpec, Measurement, NS_PER_S, Validity, Verdict};
+use nodes::{Asked, Command, Contribution, Ended, Lost, Made, News, NodeName, Unmade, WhyLost, command};
 
 use crate::args::{LoadArgs, LoadFormat};
 use crate::calibrate;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::flag_on_interrupt;
-use crate::link::{MOST_SAID, key, place, unheeded, unlinked};
+use crate::link::{UnheededTally, key, place, unlinked};
 use crate::load_files;
 use crate::load_seconds::Progress;
 use crate::node::refused;
@@ -35,35 +35,28 @@ pub(crate) fn run(args: &LoadArgs, nodes: &str, spec: &LoadSpec, shown: &str) ->
         gather_ns: args.nodes.gather,
         bourdon: calibrate::instrument().bourdon,
     };
-    let (progress, mut unheeded_said, wanted) = (Progress::new(spec), BTreeSet::new(), args.nodes.workers);
-    let mut unheeded_count = 0;
+    let (progress, mut tally, wanted) = (Progress::new(spec), UnheededTally::default(), args.nodes.workers);
     let ended = command(Command { place, key, asked }, &stop, &mut |news| match news {
         News::Second(second) => progress.show(&second),
         News::Unheeded(why, from) => {
-            let line = unheeded(why, from.as_deref());
-            unheeded_count += 1;
-            if unheeded_said.len() < MOST_SAID && unheeded_said.insert(line.clone()) {
-                progress.say(&line);
-            }
+            tally.take(why, from.as_deref()).into_iter().for_each(|line| progress.say(&line));
         }
         news => line(&news, wanted).into_iter().for_each(|line| progress.say(&line)),
     });
     progress.finish();
-    if unheeded_count > unheeded_said.len() {
-        say(format!("{unheeded_count} messages were not heeded in all"));
-    }
+    tally.sum().into_iter().for_each(say);
     match ended.map_err(|error| unlinked(&error))? {
-        Ended::Made(made) => tell(args, &made, (spec, shown), began),
+        Ended::Made(made) => tell(args, &made, (spec, shown), (began, stop.load(Ordering::Relaxed))),
         Ended::Unmade(why) => Err(unmade(&why)),
     }
 }
 
-/// Saves and prints what nodes made; `began` is one moment on both clocks.
+/// Saves and prints what nodes made; `began` is one moment on both clocks, and `was_stopped` says whether somebody stopped it.
 fn tell(
     args: &LoadArgs,
     made: &Made,
     (spec, shown): (&LoadSpec, &str),
-    began: (Timestamp, u64),
+    (began, was_stopped): ((Timestamp, u64), bool),
 ) -> Result<Exit, Failure> {
     let whole = together(made)?;
     let part = saved_load::encoded(whole.clone(), began);
@@ -76,21 +69,24 @@ fn tell(
     let partial = partial(made);
     let measured = whole.conclude().measurement;
     // What nodes told second by second came by a way on which messages can be lost.
-    let seconds = &measured.steps;
+    let seconds: Vec<Interval> = measured.steps.iter().filter(|step| step.length_s > 0.0).cloned().collect();
+    let seconds = &seconds;
     let validity = judge::judge_load(&spec, limits, args.allow_failures, &measured);
-    let apart: Vec<&Contribution> = made.shares.iter().filter(|share| !share.kept_time()).collect();
+    let [out_of_time, unserved] = [out_of_time(made).or_else(|| unasked(made)), unserved(made)];
+    let not_one_load = out_of_time.clone().or(unserved.clone());
     let origin = Origin {
         url: shown,
         started_at: begun_at,
         instrument: calibrate::instrument(),
         merged: &merged,
         partial: partial.as_ref(),
+        not_one_load: not_one_load.as_deref(),
         part: None,
     };
     let document =
         |origin: &Origin<'_>| ::report::load_json(::report::asked_load(&spec), &validity, &measured, seconds, origin);
     // What is not one load is none to compare or merge.
-    let is_one = apart.is_empty() && unasked(made).is_none();
+    let is_one = out_of_time.is_none();
     let output = args.output.as_ref().filter(|_| is_one);
     let text = match args.format {
         LoadFormat::Json => document(&origin),
@@ -110,44 +106,56 @@ fn tell(
     write_out(&text)?;
     saved.transpose()?;
     output.iter().for_each(|file| say(format!("saved in {}", file.display())));
-    apart.iter().for_each(|share| say(out_of_time(share)));
-    unasked(made).into_iter().for_each(say);
+    out_of_time.iter().chain(&unserved).for_each(say);
     args.output
         .iter()
         .filter(|_| !is_one)
         .for_each(|file| say(format!("not saved in {}: it is not one load", file.display())));
-    let unserved = unserved(made);
-    unserved.iter().for_each(say);
-    Ok(exit(&validity, &measured, partial.is_some() || !is_one, unserved.is_some()))
+    let (is_partial, is_unserved) = (partial.is_some(), unserved.is_some());
+    Ok(exit((&validity, &measured), How { is_not_one: !is_one, was_stopped, is_partial, is_unserved }))
 }
 
-/// That a node did not keep time with the others.
-pub(crate) fn out_of_time(share: &Contribution) -> String {
+/// Which node did not keep time with the others; none where all did.
+pub(crate) fn out_of_time(made: &Made) -> Option<String> {
+    let share = made.shares.iter().find(|share| !share.kept_time())?;
     let moved = duration_us(share.clock_moved_ns().unwrap_or(0).unsigned_abs() as f64 / 1e3);
-    format!(
+    Some(format!(
         "the clock of node {} moved by {moved} during the load, further than clocks do: its machine was paused, and its share was not made together \
          with the others'; make the load again",
-        share.presence.host
-    )
+        named(share)
+    ))
+}
+
+/// What a node that made a share is called.
+fn named(share: &Contribution) -> String {
+    ::report::node_name(&share.presence.host, &share.name)
+}
+
+fn name(node: &NodeName) -> String {
+    ::report::node_name(&node.host, &node.session)
+}
+
+fn names(nodes: &[NodeName]) -> String {
+    nodes.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 /// Whose clock nobody knows after the load; none where all are known, or nodes were lost and none was asked.
 pub(crate) fn unasked(made: &Made) -> Option<String> {
     let is_unknown = |share: &&Contribution| made.whole_seconds.is_none() && share.clock_moved_ns().is_none();
-    let hosts: Vec<&str> = made.shares.iter().filter(is_unknown).map(|share| share.presence.host.as_str()).collect();
-    (!hosts.is_empty()).then(|| {
+    let nodes: Vec<String> = made.shares.iter().filter(is_unknown).map(named).collect();
+    (!nodes.is_empty()).then(|| {
         format!(
             "did not say what time it is after the load: {}; whether clocks kept time is not known",
-            hosts.join(", ")
+            nodes.join(", ")
         )
     })
 }
 
 /// Which nodes had no connection while others did; none where all had one, or none did.
-fn unserved(made: &Made) -> Option<String> {
+pub(crate) fn unserved(made: &Made) -> Option<String> {
     let has_any = |share: &&Contribution| share.brought.clone().conclude().measurement.connections.any();
     let (served, unserved): (Vec<_>, Vec<_>) = made.shares.iter().partition(has_any);
-    let names: Vec<_> = unserved.iter().map(|share| ::report::node_name(&share.presence.host, &share.name)).collect();
+    let names: Vec<_> = unserved.iter().map(|share| named(share)).collect();
     (!served.is_empty() && !names.is_empty()).then(|| {
         format!(
             "had no connection at all: {}; replies are those of the other nodes. Does each server listen, and is it reached from there?",
@@ -156,16 +164,29 @@ fn unserved(made: &Made) -> Option<String> {
     })
 }
 
-/// `is_not_one` says that it is not the one load that was asked for, `is_unserved` that a node had no connection.
-fn exit(validity: &Validity, measured: &Measurement, is_not_one: bool, is_unserved: bool) -> Exit {
-    if is_not_one {
+/// How a load was made.
+struct How {
+    /// It is not known whether all were there at once.
+    is_not_one: bool,
+    /// Somebody stopped it.
+    was_stopped: bool,
+    /// A node was lost.
+    is_partial: bool,
+    /// A node had no connection while others did.
+    is_unserved: bool,
+}
+
+fn exit((validity, measured): (&Validity, &Measurement), how: How) -> Exit {
+    if how.is_not_one {
         Exit::Void
-    } else if measured.interrupted {
+    } else if how.was_stopped && measured.interrupted {
         Exit::Interrupted
+    } else if how.is_partial {
+        Exit::Void
     } else if !measured.connections.any() {
         Exit::Unreachable
     } else {
-        Exit::of_answer(validity.failing.bad || is_unserved, validity.verdict == Verdict::Void)
+        Exit::of_answer(validity.failing.bad || how.is_unserved, validity.verdict == Verdict::Void)
     }
 }
 
@@ -244,14 +265,17 @@ fn limits(made: &Made) -> Option<GeneratorLimits> {
 }
 
 fn partial(made: &Made) -> Option<Partial> {
-    let lost = |lost: &Lost| LostNode { node: lost.name.clone(), host: lost.host.clone(), why: why_lost(&lost.why) };
+    let lost = |lost: &Lost| LostNode {
+        node: lost.node.session.clone(),
+        host: lost.node.host.clone(),
+        why: why_lost(&lost.why),
+    };
     made.whole_seconds.map(|whole_seconds| Partial { whole_seconds, lost: made.lost.iter().map(lost).collect() })
 }
 
 /// Which nodes were lost, and why; none where all brought what they made.
 pub(crate) fn partial_words(made: &Made) -> Option<String> {
-    let lost =
-        |lost: &Lost| format!("node {} was lost: {}", ::report::node_name(&lost.host, &lost.name), why_lost(&lost.why));
+    let lost = |lost: &Lost| format!("node {} was lost: {}", name(&lost.node), why_lost(&lost.why));
     made.whole_seconds.map(|_| made.lost.iter().map(lost).collect::<Vec<_>>().join("; "))
 }
 
@@ -269,9 +293,9 @@ fn why_lost(why: &WhyLost) -> String {
 /// What is said of it while it goes on.
 fn line(news: &News, wanted: Option<u32>) -> Option<String> {
     match news {
-        News::Came { name, host, of } => {
+        News::Came { node, of } => {
             let of_all = wanted.map_or(String::new(), |wanted| format!(" of {wanted}"));
-            Some(format!("node {of}{of_all}: {}", ::report::node_name(host, name)))
+            Some(format!("node {of}{of_all}: {}", name(node)))
         }
         News::Ready => Some("all nodes are ready; comparing clocks".to_owned()),
         News::Begins { within_ns, in_ns } => Some(format!(
@@ -279,10 +303,7 @@ fn line(news: &News, wanted: Option<u32>) -> Option<String> {
             duration_us(*in_ns as f64 / 1e3),
             duration_us(2.0 * *within_ns as f64 / 1e3)
         )),
-        News::Lost(lost) => {
-            let Lost { name, host, why } = lost;
-            Some(format!("node {} is lost: {}; the load ends", ::report::node_name(host, name), why_lost(why)))
-        }
+        News::Lost(lost) => Some(format!("node {} is lost: {}; the load ends", name(&lost.node), why_lost(&lost.why))),
         News::Ordered | News::Second(_) | News::Unheeded(..) => None,
     }
 }
@@ -292,7 +313,7 @@ pub(crate) fn unmade(why: &Unmade) -> Failure {
         Unmade::TooFew { came, wanted, waited_s } => {
             let came_of = |wanted: &u32| format!("{} of {wanted} nodes came", came.len());
             let came_of = wanted.as_ref().map_or("no node came".to_owned(), came_of);
-            let named = if came.is_empty() { String::new() } else { format!(" ({})", came.join(", ")) };
+            let named = if came.is_empty() { String::new() } else { format!(" ({})", names(came)) };
             Failure::unreachable(format!(
                 "{came_of} in {waited_s:.0} s{named}; start bourdon node with the same --pool and --key, or wait longer (--gather)"
             ))
@@ -309,22 +330,21 @@ pub(crate) fn unmade(why: &Unmade) -> Failure {
             counted(*nodes as u64, "node came", "nodes came")
         )),
         Unmade::TooLarge => Failure::usage("the request is too large to be ordered in a message (1 MiB)"),
-        Unmade::Refused { host, why } => {
-            Failure::unreachable(format!("node {host} refused its share: {}", refused(why)))
+        Unmade::Refused { node, why } => {
+            Failure::unreachable(format!("node {} refused its share: {}", name(node), refused(why)))
         }
-        Unmade::NotReady(hosts) => {
-            Failure::unreachable(format!("not ready after 30 s: {}; nothing was loaded", hosts.join(", ")))
+        Unmade::NotReady(nodes) => {
+            Failure::unreachable(format!("not ready after 30 s: {}; nothing was loaded", names(nodes)))
         }
-        Unmade::NoTime(host) => {
-            Failure::unreachable(format!("node {host} does not say what time it is; nothing was loaded"))
+        Unmade::NoTime(node) => {
+            Failure::unreachable(format!("node {} does not say what time it is; nothing was loaded", name(node)))
         }
-        Unmade::NotBegun(hosts) => Failure::unreachable(format!(
-            "did not begin with the others: {}; the load was ended at once",
-            hosts.join(", ")
-        )),
+        Unmade::NotBegun(nodes) => {
+            Failure::unreachable(format!("did not begin with the others: {}; the load was ended at once", names(nodes)))
+        }
         Unmade::Lost(lost) => {
             let named: Vec<String> =
-                lost.iter().map(|lost| format!("{} ({})", lost.host, why_lost(&lost.why))).collect();
+                lost.iter().map(|lost| format!("{} ({})", name(&lost.node), why_lost(&lost.why))).collect();
             Failure::unreachable(format!(
                 "nodes were lost before a whole second had passed: {}; there is nothing to save",
                 named.join(", ")

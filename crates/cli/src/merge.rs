@@ -50,6 +50,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Failure> {
         instrument: first.instrument.clone(),
         merged: &merged,
         partial: None,
+        not_one_load: None,
         part: None,
     };
     let part = encoded_as_it_is(&whole);
@@ -84,7 +85,7 @@ fn exit(validity: &Validity, measured: &Measurement) -> Exit {
 impl Part {
     fn read(file: &Path) -> Result<Self, Failure> {
         let saved = saved(file)?;
-        if let Some(lost) = saved.lost(file) {
+        if let Some(lost) = saved.flaw(file) {
             return Err(Failure::usage(format!("{lost}; make it again")));
         }
         let brought = saved.brought(file)?;

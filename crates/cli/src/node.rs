@@ -1,7 +1,5 @@
 //! `bourdon node`: makes shares of loads that somebody else commands.
 
-use std::collections::BTreeSet;
-
 use model::NS_PER_S;
 use nodes::{Allowed, NodeNews, Presence, Refusal, Serve, serve};
 use report::format::counted;
@@ -12,16 +10,13 @@ use crate::args::NodeArgs;
 use crate::calibrate;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::flag_on_interrupt;
-use crate::link::{key, place, unheeded, unlinked};
+use crate::link::{UnheededTally, key, place, unlinked};
 use crate::open_files::raise_files;
 use crate::output::say;
 use crate::sources;
 
 /// Longest time by which a clock may be ahead, in seconds: what starts with this machine has room to be behind.
 const MOST_AHEAD_S: f64 = 1e6;
-
-/// Different messages that are not heeded before no more of them are said.
-const MOST_SAID: usize = 50;
 
 /// `bourdon node`.
 pub(crate) fn run(args: &NodeArgs) -> Result<Exit, Failure> {
@@ -45,9 +40,8 @@ pub(crate) fn run(args: &NodeArgs) -> Result<Exit, Failure> {
         once: args.once,
         raw_log: args.raw_log.clone().map(|folder| &*folder.leak()),
     };
-    let (mut said, mut came_to_nothing) = (BTreeSet::new(), false);
+    let (mut tally, mut came_to_nothing) = (UnheededTally::default(), false);
     serve(node, &stop, &mut |news| {
-        let line = line(&news);
         match &news {
             NodeNews::Began => came_to_nothing = false,
             NodeNews::Ordered { .. } | NodeNews::Refused(_) | NodeNews::Failed(_) | NodeNews::Deserted => {
@@ -55,40 +49,44 @@ pub(crate) fn run(args: &NodeArgs) -> Result<Exit, Failure> {
             }
             _ => {}
         }
-        let is_new = !matches!(news, NodeNews::Unheeded(..)) || said.len() < MOST_SAID && said.insert(line.clone());
-        if is_new {
-            say(line);
-        }
+        line(&news, &mut tally).into_iter().for_each(say);
     })
     .map_err(|error| unlinked(&error))?;
+    tally.sum().into_iter().for_each(say);
     Ok(Exit::of_answer(args.once && came_to_nothing, false))
 }
 
 /// What this node is.
 fn presence() -> Presence {
     Presence {
-        host: uname().nodename().to_string_lossy().into_owned(),
+        host: own_host(),
         instrument: calibrate::instrument(),
         open_files: getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX),
     }
 }
 
-fn line(news: &NodeNews) -> String {
-    match news {
+/// What is said of it; nothing where that was said before.
+fn line(news: &NodeNews, tally: &mut UnheededTally) -> Option<String> {
+    Some(match news {
         NodeNews::Waits { url, why } => format!("cannot reach {url}: {why}; tries again until it can"),
-        NodeNews::Ordered { run, address, threads, connections } => {
+        NodeNews::Ordered { run, session, address, threads, connections } => {
             let threads = counted(u64::from(*threads), "thread", "threads");
             let connections = counted(*connections, "connection", "connections");
-            format!("run {run}: {connections} to {address}, {threads}")
+            let own = ::report::node_name(&own_host(), session);
+            format!("run {run}, as {own}: {connections} to {address}, {threads}")
         }
         NodeNews::Refused(why) => format!("refused a share: {}", refused(why)),
         NodeNews::Began => "begins".to_owned(),
         NodeNews::Delivered => "delivered what it measured".to_owned(),
         NodeNews::Free => "free".to_owned(),
-        NodeNews::Deserted => "nothing was heard of whoever commands it for 10 s: the load is ended".to_owned(),
+        NodeNews::Deserted => "nothing was heard of whoever commands it for too long: the load is ended".to_owned(),
         NodeNews::Failed(why) => format!("made nothing: {why}"),
-        NodeNews::Unheeded(why, from) => unheeded(*why, from.as_deref()),
-    }
+        NodeNews::Unheeded(why, from) => return tally.take(*why, from.as_deref()),
+    })
+}
+
+fn own_host() -> String {
+    uname().nodename().to_string_lossy().into_owned()
 }
 
 /// Why a node does not make its share, with the cure.

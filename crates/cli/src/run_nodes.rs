@@ -1,7 +1,6 @@
 //! `bourdon run --nodes`: the loads of a run that nodes make, while the laboratory and its targets stay on this machine.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -13,8 +12,8 @@ use nodes::{Asked, Command, Ended, Key, Made, News, Place, command};
 use crate::args::RunArgs;
 use crate::calibrate;
 use crate::exit::Failure;
-use crate::link::{MOST_SAID, key, place, unheeded, unlinked};
-use crate::load_nodes::{out_of_time, partial_words, together, unasked, unmade};
+use crate::link::{UnheededTally, key, place, unlinked};
+use crate::load_nodes::{out_of_time, partial_words, together, unasked, unmade, unserved};
 use crate::output::say;
 
 /// How long a target may take to accept a connection from outside, before the nodes are sent for.
@@ -28,8 +27,8 @@ pub(crate) struct Nodes {
     gather_ns: u64,
     /// Where they reach this machine; none where they are on it.
     at: Option<IpAddr>,
-    /// Messages that were not heeded, each of which is said once.
-    said: RefCell<BTreeSet<String>>,
+    /// Messages that were not heeded.
+    tally: RefCell<UnheededTally>,
 }
 
 impl Nodes {
@@ -41,7 +40,7 @@ impl Nodes {
             return Err(Failure::usage("--workers is missing: each load of a run is made by the same number of nodes"));
         };
         let (place, key) = (place(url, &asked.link)?, key(&asked.link)?);
-        Ok(Some(Nodes { place, key, workers, gather_ns: asked.gather, at: args.at, said: RefCell::default() }))
+        Ok(Some(Nodes { place, key, workers, gather_ns: asked.gather, at: args.at, tally: RefCell::default() }))
     }
 
     /// Makes a plan one of loads that nodes make: what rotates is one session of connections, which no node has; and who heeds it is told
@@ -53,6 +52,16 @@ impl Nodes {
         if draft.cells.iter().any(|cell| cell.beside.is_some()) {
             return Err(Failure::usage(
                 "a load beside another one (`beside`) would begin before the nodes have come together; run this experiment without --nodes",
+            ));
+        }
+        if draft.cells.iter().any(|cell| cell.profile) {
+            return Err(Failure::usage(
+                "a CPU profile (`profile`) would be taken before the nodes have begun; run this experiment without --nodes",
+            ));
+        }
+        if self.at.is_some() && draft.cells.iter().any(|cell| cell.load.network_delay_ns > 0) {
+            return Err(Failure::usage(
+                "a network delay is made on this machine alone, where nodes elsewhere do not reach it; leave out --at, or delay their network itself",
             ));
         }
         draft.generator.nodes = Some(self.workers);
@@ -102,10 +111,13 @@ impl Nodes {
                         let second = LoadSecond { interval, drain: false, histograms: Vec::new() };
                         progress(&Passed { window_start_ns, second });
                     }
-                    News::Unheeded(why, from) => self.say_once(unheeded(why, from.as_deref())),
+                    News::Unheeded(why, from) => {
+                        self.tally.borrow_mut().take(why, from.as_deref()).into_iter().for_each(say);
+                    }
                     News::Came { .. } | News::Ordered | News::Ready | News::Lost(_) => {}
                 },
             );
+        self.tally.borrow_mut().sum().into_iter().for_each(say);
         match command.map_err(|error| elsewhere(unlinked(&error)))? {
             Ended::Made(made) => brought(&made),
             Ended::Unmade(why) => Err(elsewhere(unmade(&why))),
@@ -122,19 +134,11 @@ impl Nodes {
             }
         })
     }
-
-    fn say_once(&self, line: String) {
-        let mut said = self.said.borrow_mut();
-        if said.len() < MOST_SAID && said.insert(line.clone()) {
-            say(line);
-        }
-    }
 }
 
 /// What they made, if it is one whole load.
 fn brought(made: &Made) -> Result<LoadOutput, LoadError> {
-    let apart = || made.shares.iter().find(|share| !share.kept_time()).map(out_of_time);
-    let failed = partial_words(made).or_else(apart).or_else(|| unasked(made));
+    let failed = partial_words(made).or_else(|| out_of_time(made)).or_else(|| unasked(made)).or_else(|| unserved(made));
     match failed {
         Some(why) => Err(LoadError::Elsewhere(why)),
         None => together(made).map(engine::Brought::conclude).map_err(|error| LoadError::Elsewhere(error.to_string())),

@@ -66,6 +66,8 @@ pub(crate) struct Saved {
     intervals: Vec<Interval>,
     /// Where nodes that made it were lost.
     partial: Option<Partial>,
+    /// Where it is not the one load that was asked of nodes: why.
+    not_one_load: Option<String>,
     /// What it takes to be put together with others; none in older files.
     part: Option<String>,
 }
@@ -104,8 +106,15 @@ impl From<Saved> for Measurement {
 }
 
 impl Saved {
-    /// Of a load that lost some of those who made it: who, and what the figures are of then.
-    pub(crate) fn lost(&self, path: &Path) -> Option<String> {
+    /// Of a load that is not what was asked of those who made it: why, and what the figures are of then.
+    pub(crate) fn flaw(&self, path: &Path) -> Option<String> {
+        if let Some(why) = &self.not_one_load {
+            return Some(format!(
+                "{} is not the load that was asked for: {}",
+                path.display(),
+                why.replace(char::is_control, " ")
+            ));
+        }
         let Partial { whole_seconds, lost } = self.partial.as_ref()?;
         let names: Vec<String> = lost.iter().map(|it| ::report::node_name(&it.host, &it.node)).collect();
         Some(format!(

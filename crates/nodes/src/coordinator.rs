@@ -13,7 +13,7 @@ use crate::key::{Key, MOST_BYTES, Unheeded};
 use crate::member::Member;
 use crate::message::{ALL, ALONE_NS, Address, Body, MESSAGE_SCHEMA, Message, Order, Presence};
 use crate::offset::Exchange;
-use crate::outcome::{Ended, Lost, News, Unmade, WhyLost};
+use crate::outcome::{Ended, Lost, News, NodeName, Unmade, WhyLost};
 use crate::seconds::Seconds;
 
 /// How often nodes are called while they gather.
@@ -27,6 +27,9 @@ const SETTLE_NS: u64 = 2 * NS_PER_S;
 
 /// How long opening connections may take: the engine gives up after five seconds, and is not begun before.
 const READY_NS: u64 = 30 * NS_PER_S;
+
+/// How long after a load was stopped what was measured may take to come, whether messages come and go or not.
+const STOPPED_NS: u64 = 6 * NS_PER_S;
 
 /// A longer time between two ticks, which come every 20 ms, is one in which this process was held up.
 const HELD_UP_NS: u64 = NS_PER_S;
@@ -191,8 +194,13 @@ impl Coordinator {
                 self.say_to_all(&Body::Stop);
             }
             Phase::Begun { .. } | Phase::Over => {}
-            // All is there but how the clocks stand by now.
-            Phase::Timing { round: 1 } => self.made(None, Vec::new()),
+            // All is there but how the clocks stand by now, which without answers takes no longer than `STOPPED_NS`.
+            Phase::Timing { round: 1 } => {
+                let since_ns = *self.stopping_ns.get_or_insert(now_ns);
+                if now_ns.saturating_sub(since_ns) > STOPPED_NS {
+                    self.made(None, Vec::new());
+                }
+            }
             _ => self.end(Ended::Unmade(Unmade::Stopped)),
         }
         std::mem::take(&mut self.out)
@@ -223,25 +231,29 @@ impl Coordinator {
     }
 
     fn came(&mut self, now_ns: u64, (name, number): (String, u64), presence: Presence) {
-        // Who answers no call any more is gone: it may be the same node, which has another name now.
-        self.members.retain(|member| now_ns.saturating_sub(member.heard_ns) <= UNANSWERED_NS);
+        self.forget_gone(now_ns);
         if self.asked.nodes.is_some_and(|wanted| self.members.len() >= wanted as usize) {
             return;
         }
-        let host = presence.host.clone();
-        self.members.push(Member::new(name.clone(), presence, now_ns, number));
-        self.tell(News::Came { name, host, of: self.members.len() });
+        let member = Member::new(name, presence, now_ns, number);
+        let node = member.named();
+        self.members.push(member);
+        self.tell(News::Came { node, of: self.members.len() });
         if self.asked.nodes.is_some_and(|wanted| self.members.len() == wanted as usize) {
             self.order(now_ns);
         }
     }
 
+    /// Who answers no call any more is gone: it may be the same node, which has another name now.
+    fn forget_gone(&mut self, now_ns: u64) {
+        self.members.retain(|member| now_ns.saturating_sub(member.heard_ns) <= UNANSWERED_NS);
+    }
+
     fn hear_member(&mut self, now_ns: u64, (at, body): (usize, Body)) -> Result<(), Unheeded> {
-        let host = || self.members[at].presence.host.clone();
         match (body, self.phase) {
             (Body::Alive, _) => {}
             (Body::Refused(why), Phase::Preparing) => {
-                let unmade = Unmade::Refused { host: host(), why };
+                let unmade = Unmade::Refused { node: self.members[at].named(), why };
                 self.end(Ended::Unmade(unmade));
             }
             (Body::Ready, Phase::Preparing) => {
@@ -267,8 +279,7 @@ impl Coordinator {
             // What was asked of it is here.
             (Body::Failed(_), _) if self.members[at].home.is_some() => {}
             (Body::Failed(why), _) if self.phase != Phase::Over => {
-                let name = self.members[at].name.clone();
-                let lost = Lost { name, host: host(), why: WhyLost::Said(why) };
+                let lost = Lost { node: self.members[at].named(), why: WhyLost::Said(why) };
                 self.lose(vec![lost]);
             }
             (Body::Result(piece), Phase::Begun { .. }) => {
@@ -285,11 +296,14 @@ impl Coordinator {
 
     fn gather(&mut self, now_ns: u64) {
         let waited_ns = now_ns.saturating_sub(self.since_ns);
-        if self.asked.nodes.is_none() && waited_ns >= SETTLE_NS && !self.members.is_empty() {
-            return self.order(now_ns);
+        if self.asked.nodes.is_none() && waited_ns >= SETTLE_NS {
+            self.forget_gone(now_ns);
+            if !self.members.is_empty() {
+                return self.order(now_ns);
+            }
         }
         if waited_ns >= self.asked.gather_ns {
-            let came = self.hosts(|_| true);
+            let came = self.named(|_| true);
             let waited_s = waited_ns as f64 / NS_PER_S as f64;
             return self.end(Ended::Unmade(Unmade::TooFew { came, wanted: self.asked.nodes, waited_s }));
         }
@@ -331,7 +345,7 @@ impl Coordinator {
 
     fn await_ready(&mut self, now_ns: u64) {
         if self.is_connected && now_ns.saturating_sub(self.since_ns.max(self.connected_ns)) > READY_NS {
-            let late = self.hosts(|member| !member.is_ready);
+            let late = self.named(|member| !member.is_ready);
             self.end(Ended::Unmade(Unmade::NotReady(late)));
         }
     }
@@ -374,8 +388,8 @@ impl Coordinator {
         self.key.seal(&Message { schema, run: run.clone(), from: run, to, number, body })
     }
 
-    fn hosts(&self, which: impl Fn(&Member) -> bool) -> Vec<String> {
-        self.members.iter().filter(|member| which(member)).map(|member| member.presence.host.clone()).collect()
+    fn named(&self, which: impl Fn(&Member) -> bool) -> Vec<NodeName> {
+        self.members.iter().filter(|member| which(member)).map(Member::named).collect()
     }
 
     fn tell_of(&mut self, lost: &Lost) {

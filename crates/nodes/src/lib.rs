@@ -24,4 +24,4 @@ pub use message::{MESSAGE_SCHEMA, Presence, Refusal};
 pub use nats::{Command, NatsError, Place, Serve, command, serve};
 pub use node::NodeNews;
 pub use offset::Offset;
-pub use outcome::{Contribution, Ended, Lost, Made, News, Unmade, WhyLost};
+pub use outcome::{Contribution, Ended, Lost, Made, News, NodeName, Unmade, WhyLost};

@@ -8,6 +8,7 @@ use model::NS_PER_S;
 use crate::key::Unheeded;
 use crate::message::{Body, Presence};
 use crate::offset::{Exchange, Offset, best};
+use crate::outcome::NodeName;
 use crate::pieces::{Assembly, Piece, When};
 
 /// Checkpoints of a node that are kept; of one that is so far ahead of another the older ones are of no use.
@@ -77,6 +78,11 @@ impl Member {
         }
         (self.heard_ns, self.number) = (now_ns, number);
         Ok(())
+    }
+
+    /// Which node it is.
+    pub(crate) fn named(&self) -> NodeName {
+        NodeName { session: self.name.clone(), host: self.presence.host.clone() }
     }
 
     /// How far its clock is ahead: before the load, and after it.

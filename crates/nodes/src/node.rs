@@ -1,5 +1,7 @@
 //! A node, as far as it hears and speaks: free, or held by one run at a time, of which it makes a share of the load.
 
+use std::collections::VecDeque;
+
 use model::{Extent, Interval, LoadModel, LoadSpec, NS_PER_S};
 
 use crate::allowed::Allowed;
@@ -19,6 +21,9 @@ const LONGEST_LEAD_NS: u64 = 120 * NS_PER_S;
 
 /// Files that a process has open beside its connections.
 const OTHER_FILES: u64 = 64;
+
+/// Runs whose last call is remembered.
+const CALLERS_REMEMBERED: usize = 64;
 
 /// What no load is more than: it may only be ordered by mistake.
 const MOST_THREADS: u32 = 1 << 16;
@@ -56,6 +61,8 @@ pub enum NodeNews {
     Ordered {
         /// The run.
         run: String,
+        /// What it is called in it.
+        session: String,
         /// Where the load goes.
         address: String,
         /// Its threads, and the connections of all of them.
@@ -103,6 +110,8 @@ pub(crate) struct Node {
     fresh_name: fn() -> String,
     number: u64,
     held: Option<Held>,
+    /// The last call of each run that called, the oldest first.
+    calls: VecDeque<(String, u64)>,
     /// Since when messages do not come and go.
     alone_ns: Option<u64>,
     out: Vec<NodeDoes>,
@@ -122,7 +131,18 @@ struct Held {
 impl Node {
     pub(crate) fn new(key: Key, own: Presence, allowed: Vec<Allowed>, fresh_name: fn() -> String) -> Self {
         let session = fresh_name();
-        Self { key, own, allowed, session, fresh_name, number: 0, held: None, alone_ns: None, out: Vec::new() }
+        Self {
+            key,
+            own,
+            allowed,
+            session,
+            fresh_name,
+            number: 0,
+            held: None,
+            calls: VecDeque::new(),
+            alone_ns: None,
+            out: Vec::new(),
+        }
     }
 
     /// What it is called now.
@@ -184,7 +204,7 @@ impl Node {
         let Message { run, from, to, number, body, .. } = message;
         let unheeded = match &self.held {
             _ if from != run => Some(Unheeded::Unexpected),
-            _ if body == Body::Call => None,
+            _ if body == Body::Call => (!self.is_new_call(&run, number)).then_some(Unheeded::Repeated),
             _ if to != self.session => Some(Unheeded::OtherRun),
             Some(held) if held.run != run && matches!(body, Body::Order(_)) => {
                 let busy = Refusal::Busy { run: held.run.clone() };
@@ -231,6 +251,20 @@ impl Node {
         }
     }
 
+    /// Whether a call was not heard before: of so many runs as are remembered.
+    fn is_new_call(&mut self, run: &str, number: u64) -> bool {
+        match self.calls.iter_mut().find(|(caller, _)| caller == run) {
+            Some((_, last)) => number > std::mem::replace(last, number.max(*last)),
+            None => {
+                self.calls.push_back((run.to_owned(), number));
+                if self.calls.len() > CALLERS_REMEMBERED {
+                    self.calls.pop_front();
+                }
+                true
+            }
+        }
+    }
+
     fn ordered(&mut self, now_ns: u64, (run, number): (String, u64), order: Box<Order>) {
         if let Some(why) = self.refusal(&order) {
             self.send_to(&run, Body::Refused(why.clone()));
@@ -239,6 +273,7 @@ impl Node {
         }
         self.tell(NodeNews::Ordered {
             run: run.clone(),
+            session: self.session.clone(),
             address: order.spec.address.to_string(),
             threads: order.share.threads,
             connections: order.connections(),

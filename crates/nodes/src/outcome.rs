@@ -46,13 +46,20 @@ pub struct Contribution {
     pub brought: Brought,
 }
 
+/// Which node it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeName {
+    /// Its session.
+    pub session: String,
+    /// The name of its machine.
+    pub host: String,
+}
+
 /// A node that was lost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lost {
-    /// Its session.
-    pub name: String,
-    /// The name of its machine.
-    pub host: String,
+    /// Which.
+    pub node: NodeName,
     /// Why it counts as lost.
     pub why: WhyLost,
 }
@@ -77,8 +84,8 @@ pub enum WhyLost {
 pub enum Unmade {
     /// Not as many nodes came as were asked for.
     TooFew {
-        /// The machines of those that came.
-        came: Vec<String>,
+        /// Those that came.
+        came: Vec<NodeName>,
         /// How many were to come; none where any would have done.
         wanted: Option<u32>,
         /// For how long they were waited for, in seconds.
@@ -100,17 +107,17 @@ pub enum Unmade {
     TooLarge,
     /// A node refused its share.
     Refused {
-        /// The name of its machine.
-        host: String,
+        /// Which.
+        node: NodeName,
         /// Why.
         why: Refusal,
     },
     /// Nodes did not open their connections in time.
-    NotReady(Vec<String>),
+    NotReady(Vec<NodeName>),
     /// A node did not answer what time it is.
-    NoTime(String),
+    NoTime(NodeName),
     /// Nodes did not say in time that they begin.
-    NotBegun(Vec<String>),
+    NotBegun(Vec<NodeName>),
     /// Nodes were lost before a whole second had passed.
     Lost(Vec<Lost>),
     /// The server of messages was away, for so long, in seconds.
@@ -122,12 +129,10 @@ pub enum Unmade {
 /// What is told while it goes on.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
-    /// A node has come: its machine, and how many have come.
+    /// A node has come, and how many have come.
     Came {
-        /// Its session.
-        name: String,
-        /// The name of its machine.
-        host: String,
+        /// Which.
+        node: NodeName,
         /// How many have come.
         of: usize,
     },
@@ -163,14 +168,11 @@ impl Contribution {
 }
 
 impl WhyLost {
+    pub(crate) fn silent(for_ns: u64) -> Self {
+        WhyLost::Silent(for_ns as f64 / NS_PER_S as f64)
+    }
+
     pub(crate) fn apart(alone_ns: u64) -> Self {
         WhyLost::Apart(alone_ns as f64 / NS_PER_S as f64)
-    }
-}
-
-impl Lost {
-    pub(crate) fn silent(name: &str, host: &str, for_ns: u64) -> Self {
-        let why = WhyLost::Silent(for_ns as f64 / NS_PER_S as f64);
-        Self { name: name.to_owned(), host: host.to_owned(), why }
     }
 }

@@ -12,7 +12,11 @@ const MOST: usize = 64;
 
 /// Seconds of which not all nodes have told.
 #[derive(Default)]
-pub(crate) struct Seconds(BTreeMap<i64, (BTreeSet<usize>, Interval)>);
+pub(crate) struct Seconds {
+    waited_for: BTreeMap<i64, (BTreeSet<usize>, Interval)>,
+    /// The last one that was given: what comes of it later comes too late.
+    given: Option<i64>,
+}
 
 impl Seconds {
     /// Takes a second of one of so many nodes; gives those of which nothing more is waited for.
@@ -22,21 +26,25 @@ impl Seconds {
         }
         let index = second.at_s.floor() as i64;
         let empty = || (BTreeSet::new(), Interval { at_s: second.at_s, ..Interval::default() });
-        let (told, sum) = self.0.entry(index).or_insert_with(empty);
+        if self.given.is_some_and(|given| index <= given) {
+            return Vec::new();
+        }
+        let (told, sum) = self.waited_for.entry(index).or_insert_with(empty);
         told.insert(node);
         add(sum, &second);
         let is_whole = told.len() >= nodes;
         let due = |at: i64| if is_whole { at <= index } else { at < index.saturating_sub(SECONDS_APART) };
-        if self.0.len() > MOST {
-            self.0.pop_first();
+        if self.waited_for.len() > MOST {
+            self.waited_for.pop_first();
         }
-        let due: Vec<i64> = self.0.keys().copied().filter(|at| due(*at)).collect();
-        due.into_iter().filter_map(|at| self.0.remove(&at)).map(|(_, sum)| sum).collect()
+        let due: Vec<i64> = self.waited_for.keys().copied().filter(|at| due(*at)).collect();
+        self.given = due.last().copied().or(self.given);
+        due.into_iter().filter_map(|at| self.waited_for.remove(&at)).map(|(_, sum)| sum).collect()
     }
 
     /// Those that are left when nobody tells of any more.
     pub(crate) fn rest(&mut self) -> Vec<Interval> {
-        std::mem::take(&mut self.0).into_values().map(|(_, sum)| sum).collect()
+        std::mem::take(&mut self.waited_for).into_values().map(|(_, sum)| sum).collect()
     }
 }
 
@@ -74,6 +82,7 @@ mod tests {
         assert_eq!(take(-1.0, 2), [(-1.0, 3, Some(2.0))]);
         assert_eq!([take(0.0, 5), take(1.0, 6), take(2.0, 7)], [[], [], []], "each of one node");
         assert_eq!(take(3.0, 8), [(0.0, 5, Some(5.0))]);
+        assert_eq!(take(0.0, 9), [], "it comes too late");
         assert_eq!(take(f64::NAN, 1), []);
         assert_eq!(seconds.rest().iter().map(|it| it.completed).collect::<Vec<_>>(), [6, 7, 8]);
     }

@@ -32,6 +32,9 @@ pub struct Origin<'a> {
     /// Where nodes that made it were lost: of which part of it the figures are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partial: Option<&'a Partial>,
+    /// Why it is not the one load of all nodes that was asked for, in words; none where it is, or nodes were lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_one_load: Option<&'a str>,
     /// What it takes to be put together with others, in base64; none where it is only shown.
     #[serde(skip)]
     pub part: Option<&'a str>,

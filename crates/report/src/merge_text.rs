@@ -73,10 +73,13 @@ pub fn clocks_text(parts: &[MergedPart], is_one: bool, style: Style) -> String {
     let moved =
         moved.map_or(String::new(), |us| format!("; the clocks moved by up to {} during the load", duration_us(us)));
     let mut page = Page::new(style);
-    if !is_one {
+    let within = duration_us(2.0 * within_us);
+    if is_one {
+        page.line(Tint::Plain, &format!("All began at one instant, to within {within}{moved}."));
+    } else {
         page.line(Tint::Bad, "NOT ONE LOAD: it is not known whether all were there at once until the end.");
+        page.line(Tint::Plain, &format!("All were to begin at one instant, to within {within}{moved}."));
     }
-    page.line(Tint::Plain, &format!("All began at one instant, to within {}{moved}.", duration_us(2.0 * within_us)));
     page.finish()
 }
 

@@ -17,6 +17,7 @@ fn origin() -> Origin<'static> {
         instrument,
         merged: &[],
         partial: None,
+        not_one_load: None,
         part: None,
     }
 }

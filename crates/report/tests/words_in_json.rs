@@ -223,6 +223,7 @@ fn of_a_load_and_of_a_calibration() {
         instrument,
         merged: &[],
         partial: None,
+        not_one_load: None,
         part: None,
     };
     let json = load_json(asked_load(&load.spec), &load.validity, &load.measured, &load.measured.steps, &origin);

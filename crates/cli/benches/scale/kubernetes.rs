@@ -65,8 +65,8 @@ pub(crate) fn within() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().display();
     said(&format!(
-        "cd {at}; openssl rand -hex 32 > key; printf nats://node:node%%2F1@bourdon-nats:4222 > nats
-         kubectl create secret generic bourdon --from-file=key --from-file=nats --from-literal=node-password=node/1 --from-literal=command-password=command/1"
+        "cd {at}; openssl rand -hex 32 > key; printf nats://node:node%%2F1@bourdon-nats:4222 > nats; printf node/1 > node-password; printf command/1 > command-password
+         kubectl create secret generic bourdon --from-file=key --from-file=nats --from-file=node-password --from-file=command-password"
     ));
     std::fs::write(folder.path().join("command"), "nats://command:command%2F1@127.0.0.1:4222\n").unwrap();
     let (address, port) = SERVER.split_once(':').unwrap();

@@ -105,7 +105,7 @@ impl Side {
         });
         let times = times.collect();
         let files = all.iter().map(|(file, _)| file.clone()).collect();
-        let lost = all.iter().filter_map(|(file, one)| one.lost(file)).collect();
+        let lost = all.iter().filter_map(|(file, one)| one.flaw(file)).collect();
         let trials = all.into_iter().zip(1..).map(|((file, one), block)| trial(&file, one, block, &plan));
         let trials = trials.collect::<Result<_, _>>()?;
         Ok(Side { asked, times, files, lost, record: RunRecord { trials, environment, plan } })
@@ -268,7 +268,8 @@ mod tests {
         let measured = simulate(spec, server, RunOptions::default(), &mut |_| {}).unwrap().measurement;
         let validity = judge::judge_load(spec, None, 0.0, &measured);
         let (url, started_at, instrument) = ("", Timestamp::UNIX_EPOCH, Instrument::default());
-        let origin = report::Origin { url, started_at, instrument, merged: &[], partial: None, part: None };
+        let origin =
+            report::Origin { url, started_at, instrument, merged: &[], partial: None, not_one_load: None, part: None };
         let document = report::load_json(report::asked_load(spec), &validity, &measured, &measured.steps, &origin);
         (measured, document)
     }

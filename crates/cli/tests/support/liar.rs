@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -17,7 +17,8 @@ const PAUSE: Duration = Duration::from_millis(1);
 pub(crate) struct Liar {
     stream: TcpStream,
     is_over: Arc<AtomicBool>,
-    lies: JoinHandle<usize>,
+    lies: JoinHandle<()>,
+    told_of_results: Arc<AtomicUsize>,
     /// Lines of the server that refuse him something.
     pub(crate) refusals: Vec<String>,
 }
@@ -53,25 +54,28 @@ impl Liar {
         let (heard, is_over) = (Arc::new(Mutex::new(Heard::default())), Arc::new(AtomicBool::new(false)));
         let (hears, ends, mut mouth) = (Arc::clone(&heard), Arc::clone(&is_over), stream.try_clone().unwrap());
         std::thread::spawn(move || hear(lines, &hears));
+        let told_of_results = Arc::new(AtomicUsize::new(0));
+        let counts = Arc::clone(&told_of_results);
         let lies = std::thread::spawn(move || {
-            let mut told = 0;
             while !ends.load(Ordering::Relaxed) {
-                let lies = lies(&heard.lock().unwrap());
+                let (lies, of_results) = lies(&heard.lock().unwrap());
                 mouth.write_all(lies.concat().as_bytes()).unwrap();
-                told += lies.len();
+                counts.fetch_add(of_results, Ordering::Relaxed);
                 std::thread::sleep(PAUSE);
             }
-            told
         });
-        Self { stream, is_over, lies, refusals }
+        Self { stream, is_over, lies, told_of_results, refusals }
     }
 
-    /// How many lies he has told.
-    pub(crate) fn end(self) -> usize {
+    /// How many lies he has told where the results of nodes would be.
+    pub(crate) fn told_of_results(&self) -> usize {
+        self.told_of_results.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn end(self) {
         self.is_over.store(true, Ordering::Relaxed);
-        let told = self.lies.join().unwrap();
+        self.lies.join().unwrap();
         let _ = self.stream.shutdown(Shutdown::Both);
-        told
     }
 }
 
@@ -92,12 +96,13 @@ fn hear(mut lines: BufReader<TcpStream>, heard: &Mutex<Heard>) {
     }
 }
 
-/// Messages that are not signed, to all addresses where those of a run might be.
-fn lies(heard: &Heard) -> Vec<String> {
+/// Messages that are not signed, to all addresses where those of a run might be, and how many of them are where results might.
+fn lies(heard: &Heard) -> (Vec<String>, usize) {
     let Heard { run, sessions } = heard;
     let garbage = "x".repeat(64);
     let talk = (!run.is_empty()).then(|| ["run.", run].concat());
     let results = sessions.iter().map(|session| ["results.", run, ".", session].concat());
     let lie = |address: String| format!("PUB bourdon.main.{address} {}\r\n{garbage}\r\n", garbage.len());
-    talk.into_iter().chain(results).flat_map(|address| vec![lie(address); BURST]).collect()
+    let lies = talk.into_iter().chain(results).flat_map(|address| vec![lie(address); BURST]).collect();
+    (lies, sessions.len() * BURST)
 }

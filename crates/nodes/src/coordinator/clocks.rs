@@ -61,8 +61,8 @@ impl Coordinator {
                 None => {}
                 Some(asked) if asked.times < TIMES_ASKED => self.ask(member, now_ns, asked.times + 1),
                 Some(_) if round == 0 => {
-                    let host = self.members[member].presence.host.clone();
-                    return self.end(Ended::Unmade(Unmade::NoTime(host)));
+                    let node = self.members[member].named();
+                    return self.end(Ended::Unmade(Unmade::NoTime(node)));
                 }
                 // All is there that it brought; how its clock stands by now is not known.
                 Some(_) => return self.made(None, Vec::new()),
@@ -76,8 +76,8 @@ impl Coordinator {
         let at_ns = now_ns + LEAD_NS + 4 * farthest_ns + LEAD_OF_NODE_NS * self.members.len() as u64;
         for (at, offset) in offsets.iter().enumerate() {
             let Some(offset) = offset else {
-                let host = self.members[at].presence.host.clone();
-                return self.end(Ended::Unmade(Unmade::NoTime(host)));
+                let node = self.members[at].named();
+                return self.end(Ended::Unmade(Unmade::NoTime(node)));
             };
             self.members[at].heard_ns = now_ns;
             self.say(at, Body::Begin { at_ns: at_ns.saturating_add_signed(offset.ahead_ns) });

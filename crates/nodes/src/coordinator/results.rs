@@ -3,7 +3,7 @@
 use engine::Brought;
 use model::{Extent, NS_PER_S};
 
-use super::{Coordinator, Phase};
+use super::{Coordinator, Phase, STOPPED_NS};
 use crate::member::Member;
 use crate::outcome::{Contribution, Ended, Lost, Made, Unmade, WhyLost};
 
@@ -12,9 +12,6 @@ const SILENT_NS: u64 = 3 * NS_PER_S;
 
 /// How long after the begin a node may still say that it begins.
 const BEGINS_NS: u64 = NS_PER_S;
-
-/// How long after a load was stopped what was measured may take to come, whether messages come and go or not.
-const STOPPED_NS: u64 = 6 * NS_PER_S;
 
 /// How long after its end, or after messages come and go again, what was measured may take to come: a drain, and what is sent again.
 const BROUGHT_NS: u64 = 60 * NS_PER_S;
@@ -27,7 +24,7 @@ impl Coordinator {
         let has_begun = |member: &Member| member.begins || member.home.is_some();
         if self.is_connected && now_ns > at_ns.max(self.connected_ns) + BEGINS_NS && !self.members.iter().all(has_begun)
         {
-            let late = self.hosts(|member| !has_begun(member));
+            let late = self.named(|member| !has_begun(member));
             return self.end(Ended::Unmade(Unmade::NotBegun(late)));
         }
         let is_late = self.ends_ns().is_some_and(|ends_ns| now_ns > ends_ns);
@@ -35,15 +32,15 @@ impl Coordinator {
             let is_silent = self.is_connected && now_ns.saturating_sub(member.heard_ns) > SILENT_NS;
             member.home.is_none() && (is_late || is_silent)
         };
-        let lost = |member: &Member| {
+        let why_lost = |member: &Member| {
             let for_ns = now_ns.saturating_sub(member.heard_ns);
             match self.alone_for_ns(now_ns) {
-                Some(alone_ns) => self.lost(member, WhyLost::apart(alone_ns)),
-                None if for_ns > SILENT_NS => Lost::silent(&member.name, &member.presence.host, for_ns),
-                None => self.lost(member, WhyLost::Late),
+                Some(alone_ns) => loss(member, WhyLost::apart(alone_ns)),
+                None if for_ns > SILENT_NS => loss(member, WhyLost::silent(for_ns)),
+                None => loss(member, WhyLost::Late),
             }
         };
-        let lost: Vec<Lost> = self.members.iter().filter(is_lost).map(lost).collect();
+        let lost: Vec<Lost> = self.members.iter().filter(is_lost).map(why_lost).collect();
         if !lost.is_empty() {
             self.lose(lost);
         }
@@ -53,7 +50,7 @@ impl Coordinator {
     pub(super) fn give_up(&mut self, alone_ns: u64) {
         let why = WhyLost::apart(alone_ns);
         let missing = self.members.iter().filter(|member| member.home.is_none());
-        let lost: Vec<Lost> = missing.map(|member| self.lost(member, why.clone())).collect();
+        let lost: Vec<Lost> = missing.map(|member| loss(member, why.clone())).collect();
         match self.phase {
             Phase::Over => {}
             Phase::Begun { .. } => self.lose(lost),
@@ -82,7 +79,7 @@ impl Coordinator {
         let member = &self.members[at];
         let is_elsewhere = member.home.as_ref().is_some_and(|home| !self.is_in_place(member, home));
         if member.is_unsound || is_elsewhere {
-            let lost = self.lost(member, WhyLost::Unsound);
+            let lost = loss(member, WhyLost::Unsound);
             return self.lose(vec![lost]);
         }
         if self.members.iter().all(|member| member.home.is_some()) {
@@ -107,10 +104,6 @@ impl Coordinator {
         // Who is done has told of none of the later ones.
         let teller = self.members.iter().find(|member| member.home.is_none()).or(self.members.first())?;
         teller.seconds().rev().find(|second| self.members.iter().all(|member| member.has(*second)))
-    }
-
-    fn lost(&self, member: &Member, why: WhyLost) -> Lost {
-        Lost { name: member.name.clone(), host: member.presence.host.clone(), why }
     }
 
     /// Nodes are lost: what is left of the load would be another one, so that it ends. What counts is what all brought together.
@@ -138,7 +131,7 @@ impl Coordinator {
                     let share = member.share;
                     shares.push(Contribution { name, presence, share, offset, offset_at_end, brought });
                 }
-                None => lost.push(self.lost(member, WhyLost::Unsound)),
+                None => lost.push(loss(member, WhyLost::Unsound)),
             }
         }
         self.end(if shares.len() < self.members.len() {
@@ -147,4 +140,8 @@ impl Coordinator {
             Ended::Made(Made { shares, lost, whole_seconds, begin_ns: self.begin_ns })
         });
     }
+}
+
+fn loss(member: &Member, why: WhyLost) -> Lost {
+    Lost { node: member.named(), why }
 }

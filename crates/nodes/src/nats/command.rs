@@ -59,6 +59,9 @@ async fn run(command: Command, stop: &AtomicBool, told: &mut dyn FnMut(News)) ->
     let (client, mut changes) = place.connect(Who::Commander).await?;
     let link = Link { place, key: key.clone() };
     let mut said = link.hear(&client, link.subject(&Address::Run(run.clone()))).await?;
+    let of_strangers = link.subjects_of_strangers(&run);
+    // The server names the subject in quotes.
+    let is_of_strangers = |why: &str| of_strangers.iter().any(|subject| why.contains(&["\"", subject, "\""].concat()));
     let mut strangers = strangers(&client, &link, &run).await?;
     let context = jetstream::new(client.clone());
     let stream = format!("bourdon-{run}");
@@ -78,7 +81,9 @@ async fn run(command: Command, stop: &AtomicBool, told: &mut dyn FnMut(News)) ->
             },
             Some(message) = strangers.next() => coordinator.overheard(&message.payload),
             Some(change) = changes.recv() => match change {
-                Change::Refused(why) => return Err(NatsError::Refused { url: link.place.shown(), why }),
+                // To hear strangers is not worth a load.
+                Change::Refused(why) if is_of_strangers(&why) => Vec::new(),
+                Change::Refused(why) => return Err(NatsError::Refused { commands: true, url: link.place.shown(), why }),
                 Change::Up | Change::Down => {
                     coordinator.connected(MonotonicClock.now_ns(), matches!(change, Change::Up));
                     Vec::new()

@@ -28,7 +28,8 @@ const PING_EVERY: Duration = Duration::from_millis(700);
 /// How long after an attempt to connect the next one is made.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// Messages that wait to be read: what 200 nodes say in some seconds. Strangers' may take as much memory, at 1 MiB each.
+/// Messages that wait to be read: what 200 nodes say in some seconds. Where the server lets strangers write to them, theirs may take as much memory, at
+/// 1 MiB each.
 const MOST_WAITING: usize = 1024;
 
 /// How often state machines are told that time has passed.
@@ -77,6 +78,8 @@ pub enum NatsError {
     /// It does not let this user read or send what has to be read or sent.
     #[error("{url} refuses: {why}")]
     Refused {
+        /// Whether it is who commands a load, and not a node.
+        commands: bool,
         /// Where.
         url: String,
         /// Why, in the server's words.
@@ -200,22 +203,25 @@ impl Link {
     /// Where a message to an address is published. Where a commander hears nobody can write who has not the key: the server lets many
     /// write there, and few read.
     fn subject(&self, address: &Address) -> Subject {
+        let proof = |run: &str| [".", &self.key.proof(run)].concat();
+        self.written(address, proof)
+    }
+
+    /// Where strangers would write to the commander of a run: as above, but for what they cannot know.
+    fn subjects_of_strangers(&self, run: &str) -> [Subject; 2] {
+        let results = Address::Results { run: run.to_owned(), session: "*".to_owned(), id: String::new() };
+        [Address::Run(run.to_owned()), results].map(|address| self.written(&address, |_| String::new()))
+    }
+
+    fn written(&self, address: &Address, proof: impl Fn(&str) -> String) -> Subject {
         let pool = &self.place.pool;
         match address {
             Address::Nodes => format!("bourdon.{pool}.nodes"),
             Address::Node(session) => format!("bourdon.{pool}.node.{session}"),
-            Address::Run(run) => format!("bourdon.{pool}.run.{run}.{}", self.key.proof(run)),
-            Address::Results { run, session, .. } => {
-                format!("bourdon.{pool}.results.{run}.{}.{session}", self.key.proof(run))
-            }
+            Address::Run(run) => format!("bourdon.{pool}.run.{run}{}", proof(run)),
+            Address::Results { run, session, .. } => format!("bourdon.{pool}.results.{run}{}.{session}", proof(run)),
         }
         .into()
-    }
-
-    /// Where a stranger would write to the commander of a run: as above, but for what he cannot know.
-    fn subjects_of_strangers(&self, run: &str) -> [Subject; 2] {
-        let pool = &self.place.pool;
-        [format!("bourdon.{pool}.run.{run}").into(), format!("bourdon.{pool}.results.{run}.*").into()]
     }
 }
 

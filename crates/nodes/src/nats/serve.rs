@@ -172,7 +172,7 @@ async fn run(serve: Serve, stop: &AtomicBool, told: &mut dyn FnMut(NodeNews)) ->
                 false => node.made(clock.now_ns(), Making::Failed(NOT_KEPT.to_owned())),
             },
             Some(change) = changes.recv() => match change {
-                Change::Refused(why) => return Err(NatsError::Refused { url: runner.link.place.shown(), why }),
+                Change::Refused(why) => return Err(NatsError::Refused { commands: false, url: runner.link.place.shown(), why }),
                 Change::Up | Change::Down => {
                     node.connected(clock.now_ns(), matches!(change, Change::Up));
                     Vec::new()

@@ -95,7 +95,7 @@ fn a_hundred_deaths_are_declared_and_cost_no_more_than_the_second_they_came_in()
         let lived_ns = seen.began_ns.iter().flatten().max().map_or(0, |began_ns| dead_for(*began_ns));
         let told: Vec<&Lost> =
             seen.news.iter().filter_map(|news| if let News::Lost(lost) = news { Some(lost) } else { None }).collect();
-        assert_eq!(told.iter().map(|lost| &*lost.host).collect::<Vec<_>>(), [&*host], "{seed}: {:?}", seen.news);
+        assert_eq!(told.iter().map(|lost| &*lost.node.host).collect::<Vec<_>>(), [&*host], "{seed}: {:?}", seen.news);
         assert!(matches!(told[0].why, WhyLost::Silent(for_s) if for_s > 3.0 && for_s < 4.0), "{told:?}");
         match &seen.ended {
             Ended::Made(made) => {
@@ -197,8 +197,20 @@ fn what_is_forged_repeated_or_of_another_run_changes_nothing_and_is_named() {
     assert_eq!(all, [Unheeded::TooLarge, Unheeded::Unsigned, Unheeded::Unknown, Unheeded::OtherRun]);
     let forged = News::Unheeded(Unheeded::Unsigned, Some(name));
     assert!(seen.news.contains(&forged), "who it claims to be is named");
-    assert!(!seen.news.iter().any(|news| matches!(news, News::Came { host, .. } if host == "evil")));
+    assert!(!seen.news.iter().any(|news| matches!(news, News::Came { node, .. } if node.host == "evil")));
     drop(world);
+}
+
+#[test]
+fn a_load_that_is_stopped_is_whole_up_to_then_also_where_messages_take_long() {
+    let mut world = World::new(40, asked(40, 8, 10.0), 5);
+    world.between = Between { takes_ns: 30 * MS, ..Between::default() };
+    // Shortly before its end: nodes of this world do not hear that they are to stop.
+    world.stops_ns = Some(12 * NS_PER_S);
+    let (seen, _) = world.run();
+    let made = made(&seen);
+    assert!(made.lost.is_empty() && made.whole_seconds.is_none(), "{:?}", made.lost);
+    assert!(made.shares.iter().all(|share| share.offset_at_end.is_some()), "each was asked what time it is");
 }
 
 #[test]
@@ -229,6 +241,10 @@ fn a_node_whose_commander_is_gone_ends_its_share_and_is_free_again() {
         let (schema, run) = (MESSAGE_SCHEMA.to_owned(), run.clone());
         secret.seal(&Message { schema, run: run.clone(), from: run, to: to.to_owned(), number, body })
     };
+    let call = message(1, crate::message::ALL, Body::Call);
+    assert!(matches!(&node.heard(0, &call)[..], [NodeDoes::Send(Address::Run(_), _)]));
+    let repeated = node.heard(0, &call);
+    assert!(matches!(&repeated[..], [NodeDoes::Tell(NodeNews::Unheeded(Unheeded::Repeated, _))]), "{repeated:?}");
     let order = message(1, &session, Body::Order(Box::new(order)));
     let does = node.heard(0, &order);
     assert!(does.iter().any(|does| matches!(does, NodeDoes::Make(_))), "{does:?}");
