@@ -7,8 +7,8 @@ use std::time::SystemTime;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use engine::simulation::{SimulatedServer, simulate};
-use engine::{IntervalLog, LoadOutput, RunOptions};
+use engine::simulation::{SimulatedServer, simulate, simulate_share};
+use engine::{Brought, IntervalLog, LoadOutput, RunOptions};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry, Tag};
@@ -212,6 +212,21 @@ fn every_request_that_is_due_before_the_end_leaves() {
         let books = measure(&with, hello(MS)).accounting;
         assert_eq!((books.sent, books.ok), (books.scheduled, books.scheduled), "{rate} a second: {books:?}");
     }
+}
+
+#[test]
+fn what_is_due_by_the_end_of_a_second_has_left_when_that_second_is_told() {
+    let with = spec(open(1_000.0), 50, 3 * NS_PER_S);
+    // It slept on for 20 ms over the end of the first second.
+    let server = SimulatedServer { overslept: Some((990 * MS, 20 * MS)), ..hello(MS / 10) };
+    let mut told = 0;
+    let mut stopped = |seconds, brought: Brought| {
+        let books = checked(brought.conclude().measurement).accounting;
+        assert!(books.not_sent.is_empty() && books.sent >= 1_000 * seconds, "{seconds}: {books:?}");
+        told += 1;
+    };
+    simulate_share(&with, 0, server, &mut stopped).unwrap();
+    assert_eq!(told, 2);
 }
 
 #[test]

@@ -105,6 +105,9 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
             self.look(now_ns);
             busy.look(now_ns, self.demand.window);
             if now_ns >= self.checkpoint_ns {
+                // What is due by now leaves before, or it would be in the books as late.
+                self.do_due(now_ns);
+                let now_ns = self.after_sending();
                 self.tell_checkpoint(now_ns, &busy);
             }
             if self.task.stopped() || self.nobody_listens(now_ns) {

@@ -167,7 +167,8 @@ async fn run(serve: Serve, stop: &AtomicBool, told: &mut dyn FnMut(NodeNews)) ->
             Some((session, making)) = made.recv() => {
                 if session == node.session() { node.made(clock.now_ns(), making) } else { Vec::new() }
             }
-            Some(is_kept) = deliveries.recv() => match is_kept {
+            Some((id, is_kept)) = deliveries.recv() => match is_kept {
+                _ if !id.contains(node.session()) => Vec::new(),
                 true => vec![NodeDoes::Tell(NodeNews::Delivered)],
                 false => node.made(clock.now_ns(), Making::Failed(NOT_KEPT.to_owned())),
             },
@@ -295,7 +296,7 @@ async fn deliver(
     client: Client,
     mut to_keep: UnboundedReceiver<(Subject, String, Vec<u8>)>,
     sessions: watch::Receiver<String>,
-    delivered: UnboundedSender<bool>,
+    delivered: UnboundedSender<(String, bool)>,
 ) {
     let context = jetstream::new(client.clone());
     while let Some((subject, id, bytes)) = to_keep.recv().await {
@@ -321,7 +322,7 @@ async fn deliver(
             }
         }
         if is_wanted() && (!is_kept || id.contains("/end/")) {
-            _ = delivered.send(is_kept);
+            _ = delivered.send((id, is_kept));
         }
     }
 }
