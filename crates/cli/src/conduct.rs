@@ -92,7 +92,12 @@ fn stopped(error: &LabError, path: &Path, nodes: Option<u32>) -> Failure {
     } else {
         "what was measured is kept. Make room or fix that"
     };
-    Failure::usage(format!("{error}\n{cure}, then resume: {command}"))
+    match error {
+        LabError::Unloaded { .. } => {
+            Failure::unreachable(format!("{error}\nwhat was measured is kept. See to that, then resume: {command}"))
+        }
+        _ => Failure::usage(format!("{error}\n{cure}, then resume: {command}")),
+    }
 }
 
 impl Conducted {

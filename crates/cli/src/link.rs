@@ -103,7 +103,7 @@ fn unheeded(why: Unheeded, from: Option<&str>) -> String {
     let from = from.map_or(String::new(), |from| format!(" {said} {from}"));
     let why = match why {
         Unheeded::TooLarge => "it is larger than any",
-        Unheeded::Unsigned => "it is not signed with this key",
+        Unheeded::Unsigned => "it is not signed with this key (is --key the same everywhere?)",
         Unheeded::Unknown => "it is of another version, or not a message of bourdon",
         Unheeded::OtherRun => "it is of another run, or for somebody else",
         Unheeded::Repeated => "it came before",

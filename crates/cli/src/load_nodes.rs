@@ -310,13 +310,18 @@ fn line(news: &News, wanted: Option<u32>) -> Option<String> {
 
 pub(crate) fn unmade(why: &Unmade) -> Failure {
     match why {
-        Unmade::TooFew { came, wanted, waited_s } => {
+        Unmade::TooFew { came, wanted, busy, waited_s } => {
             let came_of = |wanted: &u32| format!("{} of {wanted} nodes came", came.len());
             let came_of = wanted.as_ref().map_or("no node came".to_owned(), came_of);
             let named = if came.is_empty() { String::new() } else { format!(" ({})", names(came)) };
-            Failure::unreachable(format!(
-                "{came_of} in {waited_s:.0} s{named}; start bourdon node with the same --pool and --key, or wait longer (--gather)"
-            ))
+            let cure = match *busy as u64 {
+                0 => "start bourdon node with the same --pool and --key, or wait longer (--gather)".to_owned(),
+                busy => format!(
+                    "{} another load: wait longer (--gather), or start more",
+                    counted(busy, "node makes", "nodes make")
+                ),
+            };
+            Failure::unreachable(format!("{came_of} in {waited_s:.0} s{named}; {cure}"))
         }
         Unmade::TooManyThreads { threads } => {
             let threads = counted(*threads, "thread", "threads");

@@ -61,6 +61,7 @@ fn presence() -> Presence {
     Presence {
         host: own_host(),
         instrument: calibrate::instrument(),
+        boot: boot(),
         open_files: getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX),
     }
 }
@@ -83,6 +84,11 @@ fn line(news: &NodeNews, tally: &mut UnheededTally) -> Option<String> {
         NodeNews::Failed(why) => format!("made nothing: {why}"),
         NodeNews::Unheeded(why, from) => return tally.take(*why, from.as_deref()),
     })
+}
+
+/// What the kernel calls this time that the machine is up; nothing where it does not say.
+pub(crate) fn boot() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").map_or(String::new(), |text| text.trim().to_owned())
 }
 
 fn own_host() -> String {

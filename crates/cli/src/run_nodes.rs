@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use engine::{LoadError, LoadOutput, MonotonicClock, Passed};
 use model::{Clock, Draft, LoadSecond, LoadSpec, Plan};
-use nodes::{Asked, Command, Ended, Key, Made, News, Place, command};
+use nodes::{Asked, Command, Contribution, Ended, Key, Made, News, Place, command};
 
 use crate::args::RunArgs;
 use crate::calibrate;
 use crate::exit::Failure;
 use crate::link::{UnheededTally, key, place, unlinked};
 use crate::load_nodes::{out_of_time, partial_words, together, unasked, unmade, unserved};
+use crate::node::boot;
 use crate::output::say;
 
 /// How long a target may take to accept a connection from outside, before the nodes are sent for.
@@ -141,8 +142,22 @@ fn brought(made: &Made) -> Result<LoadOutput, LoadError> {
     let failed = partial_words(made).or_else(|| out_of_time(made)).or_else(|| unasked(made)).or_else(|| unserved(made));
     match failed {
         Some(why) => Err(LoadError::Elsewhere(why)),
-        None => together(made).map(engine::Brought::conclude).map_err(|error| LoadError::Elsewhere(error.to_string())),
+        None => {
+            let whole = together(made).map_err(|error| LoadError::Elsewhere(error.to_string()))?;
+            Ok(LoadOutput { made_beside_s: used_here_s(made), ..whole.conclude() })
+        }
     }
+}
+
+/// CPU seconds of the threads of those nodes that are on this machine: nobody else used them.
+fn used_here_s(made: &Made) -> f64 {
+    let own = boot();
+    let is_here = |share: &&Contribution| !own.is_empty() && share.presence.boot == own;
+    let used_s = |share: &Contribution| -> f64 {
+        let measured = share.brought.clone().conclude().measurement;
+        measured.generator.threads.iter().map(|thread| thread.cpu_s).sum()
+    };
+    made.shares.iter().filter(is_here).map(used_s).sum()
 }
 
 /// Refuses to resume a run with loads that are made elsewhere than its others.

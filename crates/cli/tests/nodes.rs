@@ -358,5 +358,5 @@ fn nodes_make_the_loads_of_a_run_and_those_of_its_blocks_that_follow() {
                   run = 'env ADDRESS=127.0.0.1 $BOURDON specimen clean'\n";
     std::fs::write(link.file("who.toml"), experiment.replace("vary.target = ['specimen:clean']\n", inside)).unwrap();
     let outside = run(&[&[&*file], &elsewhere[..], &by_nodes].concat());
-    assert_refused(&outside, 2, "nothing answers on 127.0.0.2", "have the server listen on all addresses");
+    assert_refused(&outside, 4, "nothing answers on 127.0.0.2", "have the server listen on all addresses");
 }

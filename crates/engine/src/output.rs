@@ -25,6 +25,8 @@ pub struct LoadOutput {
     pub window_start_ns: u64,
     /// When it ended.
     pub window_end_ns: u64,
+    /// CPU seconds that other processes of this machine used in it to make it.
+    pub made_beside_s: f64,
 }
 
 /// What the threads bring home of one load, or of several that follow each other: whole distributions and sums, which can be put together
@@ -176,7 +178,7 @@ impl Brought {
             slowest_reply_s: self.slowest_reply_s,
             ..whole.summarise()
         };
-        LoadOutput { measurement, window_start_ns, window_end_ns }
+        LoadOutput { measurement, window_start_ns, window_end_ns, made_beside_s: 0.0 }
     }
 }
 

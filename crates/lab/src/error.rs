@@ -95,6 +95,14 @@ pub enum LabError {
         /// What is missing.
         text: String,
     },
+    /// Those who were to load it did not.
+    #[error("{target} could not be loaded: {text}")]
+    Unloaded {
+        /// What was to be loaded.
+        target: String,
+        /// Why.
+        text: String,
+    },
     /// What a planner adds cannot be carried out.
     #[error("the run cannot go on as planned: {0}")]
     Addition(Fault),

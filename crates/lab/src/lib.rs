@@ -3,6 +3,7 @@
 
 mod backend;
 mod behind;
+mod beside;
 mod build;
 mod census;
 mod client;

@@ -6,14 +6,15 @@ use std::time::Duration;
 use engine::{LoadError, LoadOutput, Passed, RunOptions, SliceSpec, Sliced};
 use jiff::Timestamp;
 use model::{
-    CellPlan, EndedWhen, Load, LoadSecond, LoadSpec, Measurement, NoPerf, NoPprof, NoProfile, Observation, Plan,
-    ProcessEnd, Sample, TRIAL_SCHEMA, TargetEnd, ThreadUse, Tls, TrialFailure, TrialRecord, TrialSpec, TrialStage,
-    Waiting, WhyFailed, seed_of,
+    CellPlan, EndedWhen, Load, LoadSecond, LoadSpec, NoPerf, NoPprof, NoProfile, Observation, Plan, ProcessEnd, Sample,
+    TRIAL_SCHEMA, TargetEnd, ThreadUse, Tls, TrialFailure, TrialRecord, TrialSpec, TrialStage, Waiting, WhyFailed,
+    seed_of,
 };
 use observe::Summary;
 use reaper::MORE_PROCESSES;
 
 use crate::behind::Behind;
+use crate::beside::{beside_spec, with_beside};
 use crate::error::LabError;
 use crate::heap::{HeapCounter, has_jvm};
 use crate::launch::{LaunchSpec, Launcher, Running, Unlaunched};
@@ -123,7 +124,7 @@ pub(crate) fn run_launch(
             }
             match loaded {
                 Ok(true) => {}
-                Err(text) if !stop.load(Ordering::Relaxed) => return Err(prevented(text)),
+                Err(error) if !stop.load(Ordering::Relaxed) => return Err(error),
                 _ => return Ok(None),
             }
         }
@@ -235,30 +236,6 @@ pub(crate) fn launch(
     }
 }
 
-/// Where a cell has a load beside its own, that load, on the last of the generator's CPUs: the first thread has the first.
-fn beside_spec(plan: &Plan, cell: &CellPlan, own: &LoadSpec) -> Option<LoadSpec> {
-    let load = cell.beside.as_ref()?;
-    let host = &own.load.mix.first().request.host;
-    let load = Load { mix: load.mix.clone().at_host(host), ..load.clone() };
-    let cpus = plan.generator.cpus.iter().rev().copied().collect();
-    Some(LoadSpec { threads: 1, cpus, spin: false, load, ..own.clone() })
-}
-
-/// Makes a load, and the one beside it where there is one, which begins and ends with it.
-fn with_beside<T>(
-    beside: Option<&LoadSpec>,
-    stop: &AtomicBool,
-    load: impl FnOnce() -> T,
-) -> (T, Option<Result<Measurement, LoadError>>) {
-    let Some(spec) = beside else { return (load(), None) };
-    std::thread::scope(|threads| {
-        let beside = threads.spawn(|| engine::run(spec, RunOptions::default(), stop, &mut |_| {}));
-        let loaded = load();
-        let beside = beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        (loaded, Some(beside.map(|output| output.measurement)))
-    })
-}
-
 /// A target that runs, loaded by one trial after the other.
 struct Rungs<'a> {
     plan: &'a Plan,
@@ -284,7 +261,7 @@ impl Rungs<'_> {
         stop: &AtomicBool,
         tell: &mut dyn FnMut(LaunchEvent<'_>),
         made: &mut Vec<TrialOutput>,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, LabError> {
         for (place, spec) in specs.iter().enumerate() {
             if stop.load(Ordering::Relaxed) {
                 return Ok(false);
@@ -321,14 +298,16 @@ impl Rungs<'_> {
         stop: &AtomicBool,
         tell: &mut dyn FnMut(LaunchEvent<'_>),
         made: &mut TrialOutput,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, LabError> {
         let cell = cell_of(self.plan, &spec);
+        let target = || cell.levels.target().to_owned();
+        let prevented = |text| LabError::Prevented { target: target(), text };
         if let Some(how) = self.running.ended() {
             made.record.failure = Some(died(how, EndedWhen::BeforeLoad));
             return Ok(true);
         }
         made.record.time_to_ready_ms = self.running.time_to_ready_ms();
-        let mut watch = Watch::start(&*self.running, self.plan, cell, self.tools.perf, self.rest)?;
+        let mut watch = Watch::start(&*self.running, self.plan, cell, self.tools.perf, self.rest).map_err(prevented)?;
         self.behind.iter_mut().for_each(Behind::begin);
         let mut load = load_spec(self.plan, &spec, &*self.running, cell.load.warm_up_ns);
         // Where it is delayed, the target is still asked under its own name.
@@ -358,9 +337,12 @@ impl Rungs<'_> {
             Ok(_) if ended.is_some_and(ProcessEnd::is_unguarded) => {}
             Ok(output) => self.keep((cell, backend), output, seen, made),
             Err(error @ LoadError::Thread(_)) if ended.is_none() => {
-                return Err(format!("{error}; {MORE_PROCESSES}"));
+                return Err(prevented(format!("{error}; {MORE_PROCESSES}")));
             }
-            Err(error) if ended.is_none() => return Err(error.to_string()),
+            Err(LoadError::Elsewhere(text)) if ended.is_none() => {
+                return Err(LabError::Unloaded { target: target(), text });
+            }
+            Err(error) if ended.is_none() => return Err(prevented(error.to_string())),
             Err(_) => {}
         }
         made.record.failure = ended.map(|how| died(how, EndedWhen::UnderLoad));
@@ -375,7 +357,8 @@ impl Rungs<'_> {
         seen: Watched,
         made: &mut TrialOutput,
     ) {
-        let mut measurement = output.measurement;
+        let LoadOutput { mut measurement, made_beside_s, .. } = output;
+        let made_beside = made_beside_s / (measurement.window_s * f64::from(host_cpus())).max(f64::MIN_POSITIVE);
         measurement.generator.network_delay = seen.delay;
         measurement.generator.backend = backend;
         made.record.measurement = Some(measurement);
@@ -384,6 +367,10 @@ impl Rungs<'_> {
             rest: seen.rest,
             heap: seen.heap,
             ..self.observation(cell, first, summary)
+        });
+        // Who makes the load in a process of its own is nobody else.
+        made.record.observation.iter_mut().for_each(|seen| {
+            seen.host.others_share = (seen.host.others_share - made_beside).max(0.0);
         });
         if let Some(given) = seen.profile {
             self.keep_profile(given, made);

@@ -4,6 +4,7 @@
 mod clocks;
 mod results;
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use engine::Share;
@@ -11,7 +12,7 @@ use model::{LoadSpec, NS_PER_S};
 
 use crate::key::{Key, MOST_BYTES, Unheeded};
 use crate::member::Member;
-use crate::message::{ALL, ALONE_NS, Address, Body, MESSAGE_SCHEMA, Message, Order, Presence};
+use crate::message::{ALL, ALONE_NS, Address, Body, MESSAGE_SCHEMA, Message, Order, Presence, Refusal};
 use crate::offset::Exchange;
 use crate::outcome::{Ended, Lost, News, NodeName, Unmade, WhyLost};
 use crate::seconds::Seconds;
@@ -99,6 +100,8 @@ pub(crate) struct Coordinator {
     connected_ns: u64,
     /// Since when messages do not come and go.
     alone_ns: Option<u64>,
+    /// Nodes that make another load.
+    busy: BTreeSet<String>,
     seconds: Seconds,
     out: Vec<Does>,
 }
@@ -120,6 +123,7 @@ impl Coordinator {
             is_connected: true,
             connected_ns: 0,
             alone_ns: None,
+            busy: BTreeSet::new(),
             seconds: Seconds::default(),
             out: Vec::new(),
         }
@@ -219,6 +223,11 @@ impl Coordinator {
             }
             // It was called again before its answer was here.
             (Some(member), body @ Body::Here(_)) => return self.members[member].spoke(now_ns, number, &body),
+            (None, Body::Refused(Refusal::Busy { .. })) if self.phase == Phase::Gathering => {
+                self.busy.insert(from);
+                return Ok(());
+            }
+            (None, Body::Refused(Refusal::Busy { .. })) => return Ok(()),
             // It came too late.
             (None, Body::Here(_)) => return Ok(()),
             (None, _) => return Err(Unheeded::Unexpected),
@@ -305,7 +314,12 @@ impl Coordinator {
         if waited_ns >= self.asked.gather_ns {
             let came = self.named(|_| true);
             let waited_s = waited_ns as f64 / NS_PER_S as f64;
-            return self.end(Ended::Unmade(Unmade::TooFew { came, wanted: self.asked.nodes, waited_s }));
+            return self.end(Ended::Unmade(Unmade::TooFew {
+                came,
+                wanted: self.asked.nodes,
+                busy: self.busy.len(),
+                waited_s,
+            }));
         }
         if self.is_connected && (self.number == 0 || now_ns.saturating_sub(self.spoke_ns) >= CALL_EVERY_NS) {
             self.spoke_ns = now_ns;

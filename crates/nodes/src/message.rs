@@ -99,6 +99,8 @@ pub struct Presence {
     pub instrument: Instrument,
     /// Files that it may have open at once.
     pub open_files: u64,
+    /// What its kernel calls this time that it is up: nodes of which it is the same are on one machine. Empty where that is not known.
+    pub boot: String,
 }
 
 /// A share of a load.

@@ -223,7 +223,11 @@ impl Node {
         match (body, self.held.is_some()) {
             (Body::Call, false) => self.send_to(&run, Body::Here(self.own.clone())),
             // Whoever holds it knows that it is here, and whoever does not may call again.
-            (Body::Call, true) | (Body::Alive, _) => {}
+            (Body::Call, true) => {
+                let busy = self.held.as_ref().filter(|held| held.run != run).map(|held| held.run.clone());
+                busy.into_iter().for_each(|of| self.send_to(&run, Body::Refused(Refusal::Busy { run: of })));
+            }
+            (Body::Alive, _) => {}
             (Body::Order(order), false) => self.ordered(now_ns, (run, number), order),
             (Body::TimeAsked { sent_ns }, true) => {
                 self.say(

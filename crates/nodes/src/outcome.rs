@@ -88,6 +88,8 @@ pub enum Unmade {
         came: Vec<NodeName>,
         /// How many were to come; none where any would have done.
         wanted: Option<u32>,
+        /// How many were there, and made another load.
+        busy: usize,
         /// For how long they were waited for, in seconds.
         waited_s: f64,
     },

@@ -2,19 +2,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::pull::OrderedConfig;
-use async_nats::jetstream::stream::Config;
+use async_nats::jetstream::stream::{Config, Stream};
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, Message};
 use engine::MonotonicClock;
+use futures_util::StreamExt;
 use futures_util::stream::select_all;
-use futures_util::{Stream, StreamExt};
 use model::Clock;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use super::{Change, Link, NatsError, Place, TICK, Who, runtime};
+use super::{AGAIN, Change, Link, NatsError, Place, TICK, Who, runtime};
 use crate::coordinator::{Asked, Coordinator, Does};
 use crate::key::{Key, MOST_BYTES, fresh_name};
 use crate::message::Address;
 use crate::outcome::{Ended, News};
+
+/// What nodes brought, as it comes.
+type Results = jetstream::consumer::pull::Ordered;
 
 /// For how long the server keeps what was brought, should whoever wants it be gone.
 const KEPT: Duration = Duration::from_secs(3600);
@@ -27,6 +31,9 @@ const DUPLICATES: Duration = Duration::from_secs(600);
 
 /// Messages of strangers that are heard, at each of the addresses where they would write.
 const STRANGERS_HEARD: u64 = 8;
+
+/// How often it is tried to read on, after the server was away.
+const REOPENED: u32 = 20;
 
 /// How long the last words may take.
 const PARTING: Duration = Duration::from_secs(2);
@@ -66,6 +73,7 @@ async fn run(command: Command, stop: &AtomicBool, told: &mut dyn FnMut(News)) ->
     let context = jetstream::new(client.clone());
     let stream = format!("bourdon-{run}");
     let mut results = results(&context, &link, (&stream, &run)).await?;
+    let (reopens, mut reopened) = unbounded_channel();
     let mut coordinator = Coordinator::new(asked, run, key, MonotonicClock.now_ns());
     let mut ticks = tokio::time::interval(TICK);
     let ended = loop {
@@ -80,12 +88,20 @@ async fn run(command: Command, stop: &AtomicBool, told: &mut dyn FnMut(News)) ->
                 None => return Err(link.gone()),
             },
             Some(message) = strangers.next() => coordinator.overheard(&message.payload),
+            Some(anew) = reopened.recv() => {
+                results = anew;
+                Vec::new()
+            }
             Some(change) = changes.recv() => match change {
                 // To hear strangers is not worth a load.
                 Change::Refused(why) if is_of_strangers(&why) => Vec::new(),
                 Change::Refused(why) => return Err(NatsError::Refused { commands: true, url: link.place.shown(), why }),
                 Change::Up | Change::Down => {
-                    coordinator.connected(MonotonicClock.now_ns(), matches!(change, Change::Up));
+                    let is_up = matches!(change, Change::Up);
+                    coordinator.connected(MonotonicClock.now_ns(), is_up);
+                    if is_up {
+                        tokio::spawn(reopen(context.clone(), stream.clone(), reopens.clone()));
+                    }
                     Vec::new()
                 }
             },
@@ -123,8 +139,33 @@ async fn carry_out(does: Vec<Does>, (client, link): (&Client, &Link), told: &mut
     ended
 }
 
+/// Reads the results of a run from their beginning once more, where the server has been away: by itself a reader notices that only
+/// seconds later. What was read before changes nothing.
+async fn reopen(context: Context, stream: String, reopens: UnboundedSender<Results>) {
+    for _ in 0..REOPENED {
+        let anew = async {
+            let stream = context.get_stream(&stream).await.ok()?;
+            read(&stream).await.ok()
+        };
+        if let Ok(Some(anew)) = tokio::time::timeout(PARTING, anew).await {
+            let _ = reopens.send(anew);
+            return;
+        }
+        tokio::time::sleep(AGAIN).await;
+    }
+}
+
+async fn read(stream: &Stream) -> Result<Results, String> {
+    let consumer = stream.create_consumer(OrderedConfig::default()).await.map_err(|error| error.to_string())?;
+    consumer.messages().await.map_err(|error| error.to_string())
+}
+
 /// Hears a few of those who write to a run without its key: the server stops bringing what they write, however much that is.
-async fn strangers(client: &Client, link: &Link, run: &str) -> Result<impl Stream<Item = Message> + use<>, NatsError> {
+async fn strangers(
+    client: &Client,
+    link: &Link,
+    run: &str,
+) -> Result<impl futures_util::Stream<Item = Message> + use<>, NatsError> {
     let mut heard = Vec::new();
     for subject in link.subjects_of_strangers(run) {
         let mut strangers = link.hear(client, subject).await?;
@@ -135,11 +176,7 @@ async fn strangers(client: &Client, link: &Link, run: &str) -> Result<impl Strea
 }
 
 /// Opens the place where the results of a run are kept, and reads them as they come.
-async fn results(
-    context: &Context,
-    link: &Link,
-    (stream, run): (&str, &str),
-) -> Result<jetstream::consumer::pull::Ordered, NatsError> {
+async fn results(context: &Context, link: &Link, (stream, run): (&str, &str)) -> Result<Results, NatsError> {
     let refused = |why: String| NatsError::JetStream { url: link.place.shown(), why };
     let all = Address::Results { run: run.to_owned(), session: "*".to_owned(), id: String::new() };
     let config = Config {
@@ -153,7 +190,5 @@ async fn results(
         ..Config::default()
     };
     let stream = context.create_stream(config).await.map_err(|error| refused(error.to_string()))?;
-    let consumer =
-        stream.create_consumer(OrderedConfig::default()).await.map_err(|error| refused(error.to_string()))?;
-    consumer.messages().await.map_err(|error| refused(error.to_string()))
+    read(&stream).await.map_err(refused)
 }

@@ -114,7 +114,7 @@ pub(super) fn key(secret: &str) -> Key {
 /// A node of version 1.
 pub(super) fn presence(host: &str, open_files: u64) -> Presence {
     let instrument = Instrument { bourdon: "1".to_owned(), ..Instrument::default() };
-    Presence { host: host.to_owned(), instrument, open_files }
+    Presence { host: host.to_owned(), instrument, open_files, boot: String::new() }
 }
 
 /// A name that nobody else has in this process.

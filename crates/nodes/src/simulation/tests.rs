@@ -129,7 +129,7 @@ fn a_server_of_messages_that_is_away_for_a_while_loses_nothing() {
 #[test]
 fn who_comes_too_late_or_not_at_all_is_told() {
     let (seen, _) = World::new(2, asked(3, 4, 50.0), 1).run();
-    let Ended::Unmade(Unmade::TooFew { came, wanted: Some(3), waited_s }) = &seen.ended else {
+    let Ended::Unmade(Unmade::TooFew { came, wanted: Some(3), waited_s, .. }) = &seen.ended else {
         panic!("{:?}", seen.ended)
     };
     assert!(came.len() == 2 && (5.0..5.1).contains(waited_s), "{came:?}, {waited_s}");
@@ -248,6 +248,14 @@ fn a_node_whose_commander_is_gone_ends_its_share_and_is_free_again() {
     let order = message(1, &session, Body::Order(Box::new(order)));
     let does = node.heard(0, &order);
     assert!(does.iter().any(|does| matches!(does, NodeDoes::Make(_))), "{does:?}");
+    // Who calls for another load is told why it does not come.
+    let other = next_name();
+    let (schema, to) = (MESSAGE_SCHEMA.to_owned(), crate::message::ALL.to_owned());
+    let call =
+        secret.seal(&Message { schema, run: other.clone(), from: other.clone(), to, number: 1, body: Body::Call });
+    let [NodeDoes::Send(Address::Run(to), answer)] = &node.heard(0, &call)[..] else { panic!() };
+    let busy = Body::Refused(Refusal::Busy { run: run.clone() });
+    assert!(*to == other && secret.open(answer).unwrap().body == busy);
     // The same order once more, and another commander's, while it is held.
     for bytes in [order.clone(), message(1, &session, Body::Stop)] {
         let does = node.heard(1, &bytes);
