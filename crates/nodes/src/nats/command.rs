@@ -32,7 +32,7 @@ const DUPLICATES: Duration = Duration::from_secs(600);
 /// Messages of strangers that are heard, at each of the addresses where they would write.
 const STRANGERS_HEARD: u64 = 8;
 
-/// How often it is tried to read on, after the server was away.
+/// Attempts to read on after the server was away.
 const REOPENED: u32 = 20;
 
 /// How long the last words may take.
