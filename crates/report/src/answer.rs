@@ -42,9 +42,10 @@ pub(crate) fn of_run(analysis: &Analysis, groups: &[Group<'_>]) -> Option<(Tint,
 /// `6 of 7 claims hold here, one is inconclusive.`
 fn verdict(claims: &[ClaimAnalysis], is_bad: bool) -> (Tint, String) {
     let ends = Ends::of(claims);
-    // Where something is settled, the rest says for itself what it wants.
-    let is_settled = ends.inconclusive + ends.not_testable < claims.len();
-    let others = ends.others(&if is_settled { String::new() } else { why_open(claims) });
+    let settled = claims.len() - ends.inconclusive - ends.not_testable;
+    let is_settled = settled > 0;
+    // Where as many are settled, the rest says for itself what it wants.
+    let others = ends.others(&if settled >= ends.inconclusive { String::new() } else { why_open(claims) });
     let others = others.join(", ");
     let text = match (ends.supported, claims.len()) {
         (1, 1) => "The claim holds here.".to_owned(),

@@ -368,7 +368,10 @@ fn the_answer_comes_first() {
         (vec![untestable.clone()], "The claim is not tested here."),
         (vec![held.clone(), held.clone()], "All 2 claims hold here."),
         (vec![held.clone(), held.clone(), open.clone()], "2 of 3 claims hold here, one is inconclusive."),
-        (vec![open.clone(), held, open], "1 of 3 claims holds here, 2 are inconclusive."),
+        (
+            vec![open.clone(), held, open],
+            "1 of 3 claims holds here, 2 are inconclusive, because the intervals are too wide.",
+        ),
         (
             vec![refuted, untestable.clone()],
             "None of the 2 claims holds here: one is contradicted, one is not tested here.",
