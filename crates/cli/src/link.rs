@@ -83,7 +83,9 @@ fn read(file: &Path) -> Result<Key, Failure> {
 pub(crate) fn unlinked(error: &NatsError) -> Failure {
     let cure = match error {
         NatsError::Connect { .. } => "; is nats-server running there, and do user, password and certificates fit?",
-        NatsError::JetStream { .. } => "; start it with JetStream (nats-server -js), and let this user make streams",
+        NatsError::JetStream { .. } => {
+            "; start it with JetStream (nats-server -js), and let this user make streams; if it was away just now, try again"
+        }
         NatsError::Refused { commands: false, .. } => {
             "; a node publishes to `bourdon.POOL.run.>` and `bourdon.POOL.results.>` of its --pool, and subscribes to `bourdon.POOL.nodes`, `bourdon.POOL.node.>` and `_INBOX.bourdon-node.>`, as deploy/kustomize/nats.conf lets it"
         }

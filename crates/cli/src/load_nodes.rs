@@ -47,7 +47,7 @@ pub(crate) fn run(args: &LoadArgs, nodes: &str, spec: &LoadSpec, shown: &str) ->
     tally.sum().into_iter().for_each(say);
     match ended.map_err(|error| unlinked(&error))? {
         Ended::Made(made) => tell(args, &made, (spec, shown), (began, stop.load(Ordering::Relaxed))),
-        Ended::Unmade(why) => Err(unmade(&why)),
+        Ended::Unmade(why) => Err(unmade(&why).of_interrupted(stop.load(Ordering::Relaxed))),
     }
 }
 

@@ -178,18 +178,20 @@ fn who_is_interrupted_keeps_what_all_have_measured() {
 }
 
 #[test]
-fn the_server_of_messages_may_go_and_come_back() {
-    let Some(mut link) = Link::new() else { return };
-    let specimen = Specimen::of(Kind::Clean);
-    let _nodes = [(); 2].map(|()| link.node(&["--once"]));
-    let options = ["--workers", "2", "-R", "400", "-c", "4", "-d", "4s", "--warm-up", "0s"];
-    let load = link.begin(&specimen.url(), &options);
-    specimen.log_of(400);
-    link.nats.restart(|| {
-        specimen.log_of(800);
-    });
-    let whole = load.end().document_with(0);
-    assert_eq!([whole.count("accounting/ok"), whole.count("accounting/scheduled")], [1_600, 1_600]);
+fn the_server_of_messages_may_go_and_come_back_with_what_it_kept_or_without() {
+    for keeps in [true, false] {
+        let Some(mut link) = Link::new() else { return };
+        let specimen = Specimen::of(Kind::Clean);
+        let _nodes = [(); 2].map(|()| link.node(&["--once"]));
+        let options = ["--workers", "2", "-R", "400", "-c", "4", "-d", "4s", "--warm-up", "0s"];
+        let load = link.begin(&specimen.url(), &options);
+        specimen.log_of(400);
+        link.nats.restart(keeps, || {
+            specimen.log_of(800);
+        });
+        let whole = load.end().document_with(0);
+        assert_eq!([whole.count("accounting/ok"), whole.count("accounting/scheduled")], [1_600, 1_600], "{keeps}");
+    }
 }
 
 /// That nothing was loaded, with the cause and the cure.

@@ -26,6 +26,9 @@ const UNANSWERED_NS: u64 = NS_PER_S;
 /// For how long any nodes may come where no number is asked for.
 const SETTLE_NS: u64 = 2 * NS_PER_S;
 
+/// A node of which nothing was heard for so long is lost: from its order on it says something twice a second.
+const SILENT_NS: u64 = 3 * NS_PER_S;
+
 /// How long opening connections may take: the engine gives up after five seconds, and is not begun before.
 const READY_NS: u64 = 30 * NS_PER_S;
 
@@ -223,7 +226,9 @@ impl Coordinator {
             }
             // It was called again before its answer was here.
             (Some(member), body @ Body::Here(_)) => return self.members[member].spoke(now_ns, number, &body),
-            (None, Body::Refused(Refusal::Busy { .. })) if self.phase == Phase::Gathering => {
+            // It may have come before, and been ordered by another since.
+            (_, Body::Refused(Refusal::Busy { .. })) if self.phase == Phase::Gathering => {
+                self.members.retain(|member| member.name != from);
                 self.busy.insert(from);
                 return Ok(());
             }
@@ -358,7 +363,17 @@ impl Coordinator {
     }
 
     fn await_ready(&mut self, now_ns: u64) {
-        if self.is_connected && now_ns.saturating_sub(self.since_ns.max(self.connected_ns)) > READY_NS {
+        let since_ns = self.since_ns.max(self.connected_ns);
+        let is_gone = |member: &&Member| now_ns.saturating_sub(member.heard_ns.max(since_ns)) > SILENT_NS;
+        let silent = |member: &Member| {
+            let for_ns = now_ns.saturating_sub(member.heard_ns);
+            Lost { node: member.named(), why: WhyLost::silent(for_ns) }
+        };
+        let gone: Vec<Lost> = self.members.iter().filter(is_gone).map(silent).collect();
+        if self.is_connected && !gone.is_empty() {
+            return self.lose(gone);
+        }
+        if self.is_connected && now_ns.saturating_sub(since_ns) > READY_NS {
             let late = self.named(|member| !member.is_ready);
             self.end(Ended::Unmade(Unmade::NotReady(late)));
         }

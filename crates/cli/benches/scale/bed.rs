@@ -107,7 +107,7 @@ impl Bed {
     }
 
     pub(crate) fn restart_nats(&mut self, after: Duration) {
-        self.nats.restart(|| std::thread::sleep(after));
+        self.nats.restart(true, || std::thread::sleep(after));
     }
 
     pub(crate) fn begin(&self, url: &str, options: &[&str]) -> Load {

@@ -56,9 +56,12 @@ impl Nats {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
-    /// Kills it and starts it again on the same port, with what it had kept on disk, after `while_away`.
-    pub(crate) fn restart(&mut self, while_away: impl FnOnce()) {
+    /// Kills it and starts it again on the same port after `while_away`, with what it had kept on disk or without.
+    pub(crate) fn restart(&mut self, keeps: bool, while_away: impl FnOnce()) {
         self.end();
+        if !keeps {
+            std::fs::remove_dir_all(self.folder.path().join("jetstream")).unwrap();
+        }
         while_away();
         (self.running, _) = launch(&nats_program().unwrap(), &self.folder, self.port);
     }

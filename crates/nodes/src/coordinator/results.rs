@@ -3,12 +3,9 @@
 use engine::Brought;
 use model::{Extent, NS_PER_S};
 
-use super::{Coordinator, Phase, STOPPED_NS};
+use super::{Coordinator, Phase, SILENT_NS, STOPPED_NS};
 use crate::member::Member;
 use crate::outcome::{Contribution, Ended, Lost, Made, Unmade, WhyLost};
-
-/// A node of which nothing was heard for so long is lost: it says something twice a second.
-const SILENT_NS: u64 = 3 * NS_PER_S;
 
 /// How long after the begin a node may still say that it begins.
 const BEGINS_NS: u64 = NS_PER_S;

@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::pull::OrderedConfig;
-use async_nats::jetstream::stream::{Config, Stream};
+use async_nats::jetstream::stream::Config;
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, Message};
 use engine::MonotonicClock;
@@ -66,15 +66,14 @@ async fn run(command: Command, stop: &AtomicBool, told: &mut dyn FnMut(News)) ->
     let (client, mut changes) = place.connect(Who::Commander).await?;
     let link = Link { place, key: key.clone() };
     let mut said = link.hear(&client, link.subject(&Address::Run(run.clone()))).await?;
-    let of_strangers = link.subjects_of_strangers(&run);
-    // The server names the subject in quotes.
-    let is_of_strangers = |why: &str| of_strangers.iter().any(|subject| why.contains(&["\"", subject, "\""].concat()));
     let mut strangers = strangers(&client, &link, &run).await?;
     let context = jetstream::new(client.clone());
     let stream = format!("bourdon-{run}");
-    let mut results = results(&context, &link, (&stream, &run)).await?;
+    let config = kept(&link, (&stream, &run));
+    let refused = |why: String| NatsError::JetStream { url: link.place.shown(), why };
+    let mut results = open(&context, config.clone()).await.map_err(refused)?;
     let (reopens, mut reopened) = unbounded_channel();
-    let mut coordinator = Coordinator::new(asked, run, key, MonotonicClock.now_ns());
+    let mut coordinator = Coordinator::new(asked, run.clone(), key, MonotonicClock.now_ns());
     let mut ticks = tokio::time::interval(TICK);
     let ended = loop {
         let does = tokio::select! {
@@ -94,13 +93,13 @@ async fn run(command: Command, stop: &AtomicBool, told: &mut dyn FnMut(News)) ->
             }
             Some(change) = changes.recv() => match change {
                 // To hear strangers is not worth a load.
-                Change::Refused(why) if is_of_strangers(&why) => Vec::new(),
+                Change::Refused(why) if link.is_of_strangers(&run, &why) => Vec::new(),
                 Change::Refused(why) => return Err(NatsError::Refused { commands: true, url: link.place.shown(), why }),
                 Change::Up | Change::Down => {
                     let is_up = matches!(change, Change::Up);
                     coordinator.connected(MonotonicClock.now_ns(), is_up);
                     if is_up {
-                        tokio::spawn(reopen(context.clone(), stream.clone(), reopens.clone()));
+                        tokio::spawn(reopen(context.clone(), config.clone(), reopens.clone()));
                     }
                     Vec::new()
                 }
@@ -141,13 +140,9 @@ async fn carry_out(does: Vec<Does>, (client, link): (&Client, &Link), told: &mut
 
 /// Reads the results of a run from their beginning once more, where the server has been away: by itself a reader notices that only
 /// seconds later. What was read before changes nothing.
-async fn reopen(context: Context, stream: String, reopens: UnboundedSender<Results>) {
+async fn reopen(context: Context, config: Config, reopens: UnboundedSender<Results>) {
     for _ in 0..REOPENED {
-        let anew = async {
-            let stream = context.get_stream(&stream).await.ok()?;
-            read(&stream).await.ok()
-        };
-        if let Ok(Some(anew)) = tokio::time::timeout(PARTING, anew).await {
+        if let Ok(Ok(anew)) = tokio::time::timeout(PARTING, open(&context, config.clone())).await {
             let _ = reopens.send(anew);
             return;
         }
@@ -155,7 +150,9 @@ async fn reopen(context: Context, stream: String, reopens: UnboundedSender<Resul
     }
 }
 
-async fn read(stream: &Stream) -> Result<Results, String> {
+/// Opens the place where results are kept, which a server that came back without what it stored has not, and reads them as they come.
+async fn open(context: &Context, config: Config) -> Result<Results, String> {
+    let stream = context.get_or_create_stream(config).await.map_err(|error| error.to_string())?;
     let consumer = stream.create_consumer(OrderedConfig::default()).await.map_err(|error| error.to_string())?;
     consumer.messages().await.map_err(|error| error.to_string())
 }
@@ -175,11 +172,10 @@ async fn strangers(
     Ok(select_all(heard))
 }
 
-/// Opens the place where the results of a run are kept, and reads them as they come.
-async fn results(context: &Context, link: &Link, (stream, run): (&str, &str)) -> Result<Results, NatsError> {
-    let refused = |why: String| NatsError::JetStream { url: link.place.shown(), why };
+/// The place where the results of a run are kept.
+fn kept(link: &Link, (stream, run): (&str, &str)) -> Config {
     let all = Address::Results { run: run.to_owned(), session: "*".to_owned(), id: String::new() };
-    let config = Config {
+    Config {
         name: stream.to_owned(),
         subjects: vec![link.subject(&all).to_string()],
         // What a node would have brought earlier is of no use once it has told of later seconds.
@@ -188,7 +184,5 @@ async fn results(context: &Context, link: &Link, (stream, run): (&str, &str)) ->
         max_age: KEPT,
         duplicate_window: DUPLICATES,
         ..Config::default()
-    };
-    let stream = context.create_stream(config).await.map_err(|error| refused(error.to_string()))?;
-    read(&stream).await.map_err(refused)
+    }
 }

@@ -213,6 +213,11 @@ impl Link {
         [Address::Run(run.to_owned()), results].map(|address| self.written(&address, |_| String::new()))
     }
 
+    /// Whether what the server refuses is to hear strangers: it names the subject in quotes, which for others is longer.
+    fn is_of_strangers(&self, run: &str, why: &str) -> bool {
+        self.subjects_of_strangers(run).iter().any(|subject| why.contains(&["\"", subject, "\""].concat()))
+    }
+
     fn written(&self, address: &Address, proof: impl Fn(&str) -> String) -> Subject {
         let pool = &self.place.pool;
         match address {

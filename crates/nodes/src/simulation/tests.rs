@@ -202,6 +202,39 @@ fn what_is_forged_repeated_or_of_another_run_changes_nothing_and_is_named() {
 }
 
 #[test]
+fn a_node_that_another_has_ordered_since_it_came_is_not_waited_for() {
+    use crate::coordinator::{Coordinator, Does};
+    use crate::message::Address;
+    let (secret, run) = (key("a secret of all of them"), next_name());
+    let said = |from: &str, number, body| {
+        let (schema, to, run) = (MESSAGE_SCHEMA.to_owned(), run.clone(), run.clone());
+        secret.seal(&Message { schema, run, from: from.to_owned(), to, number, body })
+    };
+    let ordered = |does: &[Does]| does.iter().filter(|does| matches!(does, Does::Send(Address::Node(_), _))).count();
+    let mut coordinator = Coordinator::new(asked(2, 4, 50.0), run.clone(), secret.clone(), 0);
+    let here = || Body::Here(presence("here", 1_000));
+    assert_eq!(ordered(&coordinator.heard(1, &said("a", 1, here()))), 0);
+    let busy = Body::Refused(Refusal::Busy { run: next_name() });
+    assert_eq!(ordered(&coordinator.heard(2, &said("a", 2, busy))), 0);
+    assert_eq!(ordered(&coordinator.heard(3, &said("b", 1, here()))), 0, "the first is not there any more");
+    assert_eq!(ordered(&coordinator.heard(4, &said("c", 1, here()))), 2);
+    // One that is gone without a word says nothing of its order.
+    let alive =
+        |coordinator: &mut Coordinator, at_ns, number| coordinator.heard(at_ns, &said("b", number, Body::Alive));
+    let mut ended = None;
+    for half_s in 1..=8 {
+        let now_ns = half_s * NS_PER_S / 2;
+        alive(&mut coordinator, now_ns, 1 + half_s);
+        ended = ended.or(coordinator.tick(now_ns).into_iter().find_map(|does| match does {
+            Does::End(how) => Some((now_ns, *how)),
+            _ => None,
+        }));
+    }
+    let (at_ns, Ended::Unmade(Unmade::Lost(lost))) = ended.unwrap() else { panic!() };
+    assert!(at_ns == 7 * NS_PER_S / 2 && lost.len() == 1 && lost[0].node.session == "c", "{at_ns}: {lost:?}");
+}
+
+#[test]
 fn a_load_that_is_stopped_is_whole_up_to_then_also_where_messages_take_long() {
     let mut world = World::new(40, asked(40, 8, 10.0), 5);
     world.between = Between { takes_ns: 30 * MS, ..Between::default() };
