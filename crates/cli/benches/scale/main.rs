@@ -38,6 +38,9 @@ const PARTS: [Part; 8] = [
     ("services", services::part),
 ];
 
+/// For how long the kernel keeps ports of connections that are closed (TIME_WAIT), and a little more.
+const PORTS_KEPT: Duration = Duration::from_secs(62);
+
 fn main() {
     let given: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     if !std::env::args().any(|argument| argument == "--bench") {
@@ -205,6 +208,9 @@ fn connections() {
         "connections: {opened} of four nodes to four servers, {} requests, all answered",
         load.count("accounting/ok")
     );
+    drop(bed);
+    // What comes next would get no port to connect from.
+    std::thread::sleep(PORTS_KEPT);
 }
 
 /// Nodes that are killed at any time are declared, and what was lost is no more than a second.
