@@ -185,12 +185,14 @@ impl Coordinator {
         std::mem::take(&mut self.out)
     }
 
-    /// Messages come and go again, or do not: nobody is silent meanwhile.
-    pub(crate) fn connected(&mut self, now_ns: u64, is_connected: bool) {
+    /// Messages come and go again, or do not: nobody is silent meanwhile. Gives whether they did not before.
+    pub(crate) fn connected(&mut self, now_ns: u64, is_connected: bool) -> bool {
+        let was_away = !self.is_connected;
         self.is_connected = is_connected;
         self.alone_ns = if is_connected { None } else { self.alone_ns.or(Some(now_ns)) };
         self.connected_ns = if is_connected { now_ns } else { self.connected_ns };
         self.members.iter_mut().for_each(|member| member.heard_ns = now_ns);
+        was_away
     }
 
     /// Ends the load early: what was measured until then is brought.

@@ -97,8 +97,8 @@ async fn run(command: Command, stop: &AtomicBool, told: &mut dyn FnMut(News)) ->
                 Change::Refused(why) => return Err(NatsError::Refused { commands: true, url: link.place.shown(), why }),
                 Change::Up | Change::Down => {
                     let is_up = matches!(change, Change::Up);
-                    coordinator.connected(MonotonicClock.now_ns(), is_up);
-                    if is_up {
+                    let was_away = coordinator.connected(MonotonicClock.now_ns(), is_up);
+                    if is_up && was_away {
                         tokio::spawn(reopen(context.clone(), config.clone(), reopens.clone()));
                     }
                     Vec::new()
@@ -114,6 +114,7 @@ async fn run(command: Command, stop: &AtomicBool, told: &mut dyn FnMut(News)) ->
             break ended;
         }
     };
+    reopened.close();
     let parting = async {
         let _ = client.flush().await;
         let _ = context.delete_stream(&stream).await;
@@ -141,7 +142,7 @@ async fn carry_out(does: Vec<Does>, (client, link): (&Client, &Link), told: &mut
 /// Reads the results of a run from their beginning once more, where the server has been away: by itself a reader notices that only
 /// seconds later. What was read before changes nothing.
 async fn reopen(context: Context, config: Config, reopens: UnboundedSender<Results>) {
-    for _ in 0..REOPENED {
+    for _ in (0..REOPENED).take_while(|_| !reopens.is_closed()) {
         if let Ok(Ok(anew)) = tokio::time::timeout(PARTING, open(&context, config.clone())).await {
             let _ = reopens.send(anew);
             return;
