@@ -144,7 +144,9 @@ func calling(getenv func(string) string) (kind, error) {
 	if !strings.HasPrefix(backend, "http://") {
 		return nil, fmt.Errorf("BACKEND=%q is not the address of a server; set it to such as http://127.0.0.1:8080", backend)
 	}
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: mostIdle}}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = mostIdle, mostIdle
+	client := &http.Client{Transport: transport}
 	switch body := getenv("HTTP_BODY"); body {
 	case "", "closed":
 	case "left-open":
