@@ -12,7 +12,8 @@
 # bench-floor  CPU per request and lateness of `bourdon load` against bare system calls, over TLS bare rustls, as ratios (needs a quiet machine; nginx for TLS)
 # bench-system-calls  what system calls and switches of context cost here
 # prove-rotation  sessions of compare with a known truth, traps, and slices beside a neighbour that is alive or stopped, some eight hours; goes on where it was interrupted (FOLDER, proof/revisions); SESSIONS=N of each kind at most, KINDS='...' of all
-# diagnose-live  faulty servers whose faults and sizes are drawn, each diagnosed once (CASES=N of each class and runtime, RUNTIMES=go,node,python,java, CLASSES='...', FOLDER, proof/diagnosis; CLASSES='soak-healthy soak-leak' for soaks); goes on where it was interrupted
+# diagnose-live  faulty servers whose faults and sizes are drawn, each diagnosed once (CASES=N of each class and runtime, RUNTIMES=go,node,python,java,rust, CLASSES='...', FOLDER, proof/diagnosis; CLASSES='soak-healthy soak-leak' for soaks); goes on where it was interrupted
+# prove-gates  takes each gate of the diagnosis away and sees that its case fails, some ten minutes
 # test-scale  loads that up to 200 nodes make on this machine through a real nats-server, in pods of a real Kubernetes and by services of systemd (these two as root; their programs are built first), three quarters of an hour; PARTS='...' of spread stall samples broker connections kills kubernetes services
 # bench-page  size of the page of 20 targets under 12 conditions in 12 blocks, and how long Chromium takes to open it
 # bench-instructions  instructions a request of the load loop, beside those of another revision with BASE=REV (needs valgrind)
@@ -21,7 +22,7 @@ BOURDON := $(or $(CARGO_TARGET_DIR),target)/release/bourdon
 # With the debug build that cargo test leaves: by itself it would be compiled once more, for fewer features.
 PAGE_TEST := sh browser/test.sh --test --test-reporter=spec
 
-.PHONY: setup test-zoo survival run build test page-test check golden statistics bench-floor bench-system-calls bench-page bench-instructions prove-rotation test-scale diagnose-live fuzz targets-test unit-test simulations test-side-by-side test-beside test-told test-alone test-page need-cargo
+.PHONY: setup test-zoo survival run build test page-test check golden statistics bench-floor bench-system-calls bench-page bench-instructions prove-rotation prove-gates test-scale diagnose-live fuzz targets-test unit-test simulations test-side-by-side test-beside test-told test-alone test-page need-cargo
 
 run: build
 	$(BOURDON) run experiments/business-latency.toml --quick
@@ -106,9 +107,12 @@ bench-page: need-cargo
 bench-instructions: need-cargo
 	@BASE=$(BASE) sh crates/engine/benches/instructions.sh
 
-ALL_RUNTIMES := go,node,python,java
+ALL_RUNTIMES := go,node,python,java,rust
 diagnose-live: need-cargo
 	cargo bench -p bourdon --bench blind --locked -- $(or $(FOLDER),$(CURDIR)/proof/diagnosis) $(or $(CASES),4) $(or $(RUNTIMES),$(ALL_RUNTIMES)) $(CLASSES)
+
+prove-gates: need-cargo
+	@sh crates/judge/benches/gates.sh
 
 test-scale: need-cargo
 	@sh scale/setup.sh

@@ -3,6 +3,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -29,6 +30,8 @@ var (
 	heavy    = time.Duration(setting("HEAVY_MS", 0)) * time.Millisecond
 	bytes    = setting("BYTES", 0)
 	every    = uint64(setting("EVERY", 1))
+	trips    = setting("TRIPS", 1)
+	upstream = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}
 	requests atomic.Uint64
 	standing sync.RWMutex
 	paths    sync.Map
@@ -76,7 +79,22 @@ func work(path string) {
 	if has("slower") {
 		time.Sleep(time.Duration(requests.Load()) * time.Microsecond)
 	}
+	if has("upstream") {
+		for i := 0; i < trips; i++ {
+			ask()
+		}
+	}
 	time.Sleep(delay)
+}
+
+// ask makes one round trip to what is behind the server.
+func ask() {
+	reply, err := upstream.Get("http://" + os.Getenv("UPSTREAM") + "/")
+	if err != nil {
+		return
+	}
+	_, _ = io.Copy(io.Discard, reply.Body)
+	_ = reply.Body.Close()
 }
 
 func keep(count uint64) {

@@ -6,6 +6,10 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -29,6 +33,9 @@ public final class Blind {
     private static final Map<String, Semaphore> PATHS = new ConcurrentHashMap<>();
     private static final ReentrantReadWriteLock STANDING = new ReentrantReadWriteLock(true);
     private static final List<Object> KEPT = new ArrayList<>();
+    private static final int TRIPS = setting("TRIPS", 1);
+    private static final HttpClient UPSTREAM =
+        has("upstream") ? HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build() : null;
 
     private static String text(String name, String usual) {
         return System.getenv().getOrDefault(name, usual);
@@ -75,7 +82,20 @@ public final class Blind {
             byte[] block = new byte[Math.max(BYTES, 1)];
             block[(int) (count % block.length)] = 1;
         }
+        for (int at = 0; has("upstream") && at < TRIPS; at++) {
+            ask();
+        }
         pause(DELAY_NS);
+    }
+
+    /** One round trip to what is behind the server. */
+    private static void ask() {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://" + text("UPSTREAM", "") + "/")).build();
+        try {
+            UPSTREAM.send(request, BodyHandlers.discarding());
+        } catch (IOException | InterruptedException lost) {
+            // It is not there.
+        }
     }
 
     private static void keep(long count) throws IOException {

@@ -1,6 +1,7 @@
 // A server with one fault, or none, for `make diagnose-live`: the environment says which, and how large it is.
-import { createServer } from 'node:http';
-import { openSync } from 'node:fs';
+import { Agent, createServer, get } from 'node:http';
+import { openSync, renameSync, writeFileSync } from 'node:fs';
+import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 
 const setting = (name, usual) => Number(process.env[name] ?? usual);
 const faults = (process.env.FAULTS ?? '').split(',');
@@ -10,6 +11,8 @@ const delayMs = setting('DELAY_US', 0) / 1000;
 const heavyMs = setting('HEAVY_MS', 0);
 const bytes = setting('BYTES', 0);
 const every = setting('EVERY', 1);
+const trips = setting('TRIPS', 1);
+const agent = new Agent({ keepAlive: true });
 const kept = [];
 let requests = 0;
 
@@ -56,8 +59,18 @@ function wait(count, done) {
   let ms = delayMs;
   if (has('sometimes-slow') && count % every === 0) ms += setting('SLOW_MS', 30);
   if (has('slower')) ms += count / 1000;
-  if (ms > 0) setTimeout(done, ms);
-  else done();
+  const pause = () => (ms > 0 ? setTimeout(done, ms) : done());
+  if (has('upstream')) ask(trips, pause);
+  else pause();
+}
+
+/** So many round trips, one after another, to what is behind the server. */
+function ask(left, done) {
+  if (left === 0) return done();
+  get(`http://${process.env.UPSTREAM}/`, { agent }, (reply) => {
+    reply.resume();
+    reply.on('end', () => ask(left - 1, done));
+  }).on('error', () => ask(left - 1, done));
 }
 
 function keep(count) {
@@ -106,6 +119,36 @@ const server = createServer({ noDelay: !has('split'), keepAliveTimeout: 60_000 }
   );
 });
 
+/** Writes to a file, twice a second, what Clinic.js Doctor goes by. */
+function watch(file) {
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  delay.enable();
+  let collecting = [];
+  const shares = [];
+  let most = 0;
+  new PerformanceObserver((list) => {
+    collecting.push(...list.getEntries().map((entry) => [performance.now(), entry.duration]));
+    collecting = collecting.filter(([at]) => performance.now() - at < 1000);
+    most = Math.max(most, collecting.reduce((sum, [, ms]) => sum + ms, 0));
+  }).observe({ entryTypes: ['gc'] });
+  let [at, used] = [performance.now(), process.cpuUsage()];
+  setInterval(() => {
+    const { user, system } = process.cpuUsage(used);
+    shares.push((user + system) / 1000 / (performance.now() - at));
+    [at, used] = [performance.now(), process.cpuUsage()];
+    const sorted = [...shares].sort((a, b) => a - b);
+    const seen = {
+      loop_median_ms: delay.percentile(50) / 1e6 - 10,
+      loop_longest_ms: delay.max / 1e6 - 10,
+      collections_ms_in_a_second: most,
+      cpu_p90: sorted[Math.floor(sorted.length * 0.9)],
+    };
+    writeFileSync(`${file}.new`, JSON.stringify(seen));
+    renameSync(`${file}.new`, file);
+  }, 500);
+}
+
+if (process.env.CLINIC) watch(process.env.CLINIC);
 if (has('stall')) setInterval(() => compute(setting('STALL_MS', 700)), setting('STALL_EVERY_MS', 3000));
 if (has('burn')) setInterval(() => compute(3), 10);
 server.listen(Number(process.env.PORT), '127.0.0.1');

@@ -19,10 +19,11 @@ HEAVY_S = setting("HEAVY_MS", 0) / 1e3
 BYTES = setting("BYTES", 0)
 EVERY = setting("EVERY", 1)
 CACHE_BYTES = setting("CACHE_BYTES", 1 << 20)
+TRIPS = setting("TRIPS", 1)
 SLOW_S = setting("SLOW_MS", 30) / 1e3
 BODY = b"ok" * (1 + setting("BODY", 0) // 2)
 
-kept, files = [], []
+kept, files, idle = [], [], []
 requests = 0
 slots = None
 paths = {}
@@ -58,8 +59,21 @@ async def work(path, count):
         await asyncio.sleep(count / 1e6)
     if "garbage" in FAULTS:
         bytes(BYTES)
+    if "upstream" in FAULTS:
+        for _ in range(TRIPS):
+            await ask()
     if DELAY_S:
         await asyncio.sleep(DELAY_S)
+
+
+async def ask():
+    """One round trip to what is behind the server, over a connection that is kept."""
+    host, port = os.environ["UPSTREAM"].rsplit(":", 1)
+    reader, writer = idle.pop() if idle else await asyncio.open_connection(host, int(port))
+    writer.write(b"GET / HTTP/1.1\r\nHost: upstream\r\n\r\n")
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    await reader.readexactly(int(head.split(b"content-length:", 1)[1].split(b"\r\n", 1)[0]))
+    idle.append((reader, writer))
 
 
 async def answer(path, count):

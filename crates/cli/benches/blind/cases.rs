@@ -14,6 +14,19 @@ pub(crate) struct Case {
     pub(crate) options: Vec<&'static str>,
     /// What is to be found; nothing of a decoy.
     pub(crate) planted: Vec<Planted>,
+    pub(crate) around: Around,
+}
+
+/// What there is beside the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Around {
+    Nothing,
+    /// Another server, which it asks.
+    Upstream,
+    /// Another program, which takes its CPU for 2 s in every 7.
+    BusyMachine,
+    /// Half a CPU is all that it may use.
+    Quota,
 }
 
 /// A fault that is there.
@@ -25,23 +38,27 @@ pub(crate) struct Planted {
     pub(crate) value: Option<f64>,
 }
 
+/// Languages in which there is a server.
+pub(crate) const ALL: [&str; 5] = ["go", "node", "python", "java", "rust"];
+
 /// Classes of cases, each with the runtimes that can have it. Those of soaks take minutes each, and are made where they are named.
-pub(crate) const CLASSES: [(&str, &[&str]); 17] = [
-    ("pool", &["go", "node", "python", "java"]),
-    ("serial", &["go", "node", "python", "java"]),
-    ("path-lock", &["go", "node", "python", "java"]),
-    ("held-workers", &["python", "java"]),
+pub(crate) const CLASSES: [(&str, &[&str]); 18] = [
+    ("pool", &ALL),
+    ("serial", &ALL),
+    ("path-lock", &ALL),
+    ("held-workers", &["python", "java", "rust"]),
     ("blocked-loop", &["node", "python"]),
-    ("delayed-ack", &["go", "node", "python", "java"]),
-    ("closed-connections", &["go", "node", "python", "java"]),
-    ("stalls", &["go", "node", "python", "java"]),
-    ("memory-growth", &["go", "node", "python"]),
-    ("thread-growth", &["go", "python", "java"]),
-    ("file-growth", &["go", "node", "python", "java"]),
-    ("failures", &["go", "node", "python", "java"]),
-    ("decoy", &["go", "node", "python", "java"]),
-    ("double", &["go", "node", "python", "java"]),
-    ("outside", &["go", "node", "python", "java"]),
+    ("delayed-ack", &ALL),
+    ("closed-connections", &ALL),
+    ("stalls", &ALL),
+    ("memory-growth", &["go", "node", "python", "rust"]),
+    ("thread-growth", &["go", "python", "java", "rust"]),
+    ("file-growth", &ALL),
+    ("round-trips", &ALL),
+    ("failures", &ALL),
+    ("decoy", &ALL),
+    ("double", &ALL),
+    ("outside", &ALL),
     ("soak-healthy", &["go", "node", "java"]),
     ("soak-leak", &["go", "node", "java"]),
 ];
@@ -74,12 +91,21 @@ impl Case {
         });
         let mut drawn = Drawn(fastrand::Rng::with_seed(seed));
         let command = if is_soak(class) { "soak" } else { "diagnose" };
-        let mut case = Case { runtime, command, settings: Vec::new(), options: Vec::new(), planted: Vec::new() };
+        let mut case = Case {
+            runtime,
+            command,
+            settings: Vec::new(),
+            options: Vec::new(),
+            planted: Vec::new(),
+            around: Around::Nothing,
+        };
+        if runtime == "java" && command == "diagnose" {
+            case.options.extend(["--warm-up", "2s"]);
+        }
         match class {
             // A million requests.
             "soak-healthy" => {
-                case.decoy(&mut drawn);
-                case.settings.retain(|(name, _)| *name != "DELAY_US");
+                case.healthy(["", "cache", "garbage", "body"][number % 4], &mut drawn);
                 case.options = vec!["--for", "100s", "-R", "10000"];
             }
             "soak-leak" => {
@@ -87,9 +113,9 @@ impl Case {
                 case.settings.extend([("FAULTS", "memory".to_owned()), ("BYTES", "100".to_owned())]);
                 case.planted.push(Planted { suspect: "memory-growth", value: Some(100.0) });
             }
-            "decoy" => case.decoy(&mut drawn),
-            "outside" => case.outside(&mut drawn),
-            "double" => case.double(&mut drawn),
+            "decoy" => case.decoy(number, &mut drawn),
+            "outside" => case.outside(number, &mut drawn),
+            "double" => case.double(number, &mut drawn),
             fault => {
                 let named = case.plant(fault, &mut drawn);
                 case.settings.push(("FAULTS", named.to_owned()));
@@ -131,20 +157,15 @@ impl Case {
                 self.settings.push(("BYTES", bytes));
                 "memory"
             }
-            "thread-growth" | "file-growth" => {
-                let every = drawn.whole(2.0, 20.0);
-                planted(
-                    if fault == "file-growth" { "file-growth" } else { "thread-growth" },
-                    every.parse::<f64>().ok().map(|it| 1.0 / it),
-                );
-                self.settings.push(("EVERY", every));
-                if fault == "file-growth" { "files" } else { "threads" }
-            }
-            "failures" => {
-                let every = drawn.whole(3.0, 200.0);
-                planted("failures", every.parse::<f64>().ok().map(|it| 1.0 / it));
-                self.settings.push(("EVERY", every));
-                "errors"
+            "thread-growth" => self.plant_now_and_then("thread-growth", "threads", drawn.whole(2.0, 20.0)),
+            "file-growth" => self.plant_now_and_then("file-growth", "files", drawn.whole(2.0, 20.0)),
+            "failures" => self.plant_now_and_then("failures", "errors", drawn.whole(3.0, 200.0)),
+            "round-trips" => {
+                let trips = drawn.whole(4.0, 40.0);
+                planted("round-trips", trips.parse().ok());
+                self.settings.push(("TRIPS", trips));
+                self.around = Around::Upstream;
+                "upstream"
             }
             "stalls" => {
                 planted("stalls", None);
@@ -164,27 +185,57 @@ impl Case {
         }
     }
 
+    /// Puts a fault in that every so many-th request has.
+    fn plant_now_and_then(&mut self, suspect: &'static str, named: &'static str, every: String) -> &'static str {
+        let value = every.parse::<f64>().ok().map(|every| 1.0 / every);
+        self.planted.push(Planted { suspect, value });
+        self.settings.push(("EVERY", every));
+        named
+    }
+
     /// Two faults of which neither hides the other.
-    fn double(&mut self, drawn: &mut Drawn) {
+    fn double(&mut self, number: usize, drawn: &mut Drawn) {
         let pairs = [
             ("pool", "failures"),
             ("serial", "closed-connections"),
             ("closed-connections", "failures"),
-            ("pool", "memory-growth"),
+            ("round-trips", "failures"),
+            ("pool", "file-growth"),
         ];
-        let (one, other) = pairs[drawn.0.usize(..pairs.len())];
+        let (one, other) = pairs[number % pairs.len()];
         let faults = [self.plant(one, drawn), self.plant(other, drawn)];
         self.settings.push(("FAULTS", faults.join(",")));
     }
 
     /// A server of which nothing is to be said.
-    fn decoy(&mut self, drawn: &mut Drawn) {
-        self.options.extend(["--other", "/other"]);
+    fn decoy(&mut self, number: usize, drawn: &mut Drawn) {
+        let mut kinds = vec!["", "cache", "garbage", "body", "busy-machine", "quota", "two-trips"];
+        // These compute in threads, so that others are served meanwhile.
+        kinds.extend(["go", "java", "rust"].contains(&self.runtime).then_some("heavy"));
+        kinds.extend((self.runtime == "java").then_some("cold"));
+        let kind = kinds[number % kinds.len()];
         let slow = drawn.0.bool();
         self.settings.push(("DELAY_US", if slow { drawn.whole(2_000.0, 60_000.0) } else { "0".to_owned() }));
-        let kinds = ["", "cache", "garbage", "body"];
-        let kind = kinds[drawn.0.usize(..kinds.len())];
+        if kind != "heavy" {
+            self.options.extend(["--other", "/other"]);
+        }
+        self.healthy(kind, drawn);
+    }
+
+    fn healthy(&mut self, kind: &'static str, drawn: &mut Drawn) {
         match kind {
+            "busy-machine" => self.around = Around::BusyMachine,
+            "quota" => self.around = Around::Quota,
+            "two-trips" => {
+                self.around = Around::Upstream;
+                self.settings.push(("TRIPS", "2".to_owned()));
+            }
+            "heavy" => {
+                self.options.extend(["--heavy", "/heavy"]);
+                self.settings.push(("HEAVY_MS", drawn.whole(30.0, 250.0)));
+            }
+            // It compiles itself while it is measured.
+            "cold" => self.options.retain(|option| !["--warm-up", "2s"].contains(option)),
             "cache" => {
                 self.settings.extend([("BYTES", drawn.whole(500.0, 4_000.0)), ("CACHE_BYTES", drawn.whole(5e5, 2e7))])
             }
@@ -192,13 +243,13 @@ impl Case {
             "body" => self.settings.push(("BODY", drawn.whole(1_000.0, 100_000.0))),
             _ => {}
         }
-        self.settings.push(("FAULTS", kind.to_owned()));
+        self.settings.push(("FAULTS", if kind == "two-trips" { "upstream" } else { kind }.to_owned()));
     }
 
     /// A fault that nothing here is about: nothing that is proved may be said.
-    fn outside(&mut self, drawn: &mut Drawn) {
+    fn outside(&mut self, number: usize, drawn: &mut Drawn) {
         let kinds = ["sometimes-slow", "slower", "burn"];
-        let kind = kinds[drawn.0.usize(..kinds.len())];
+        let kind = kinds[number % kinds.len()];
         self.settings.extend([
             ("FAULTS", kind.to_owned()),
             ("EVERY", drawn.whole(5.0, 50.0)),
@@ -211,6 +262,12 @@ impl Case {
         let settings: Vec<String> = self.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let planted: Vec<Value> =
             self.planted.iter().map(|it| json!({ "suspect": it.suspect, "value": it.value })).collect();
-        json!({ "runtime": self.runtime, "settings": settings, "options": self.options, "planted": planted })
+        json!({
+            "runtime": self.runtime,
+            "settings": settings,
+            "options": self.options,
+            "planted": planted,
+            "around": format!("{:?}", self.around),
+        })
     }
 }

@@ -7,12 +7,17 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark may panic, and prints its result")]
 
+mod around;
+mod baseline;
 mod cases;
+#[path = "../rotation/hog.rs"]
+mod hog;
 mod score;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use around::Surroundings;
 use cases::{CLASSES, Case, is_soak};
 use serde_json::{Value, json};
 
@@ -25,7 +30,7 @@ fn main() {
     }
     let folder = PathBuf::from(given.first().map_or("proof/diagnosis", String::as_str));
     let cases: usize = given.get(1).map_or(1, |number| number.parse().unwrap());
-    let runtimes: Vec<&str> = given.get(2).map_or(vec!["go", "node"], |names| names.split(',').collect());
+    let runtimes: Vec<&str> = given.get(2).map_or(cases::ALL.to_vec(), |names| names.split(',').collect());
     let classes = given.get(3..).unwrap_or_default();
     std::fs::create_dir_all(&folder).unwrap();
     let servers = Servers::build(&folder, &runtimes);
@@ -68,6 +73,12 @@ impl Servers {
             build.arg("-d").arg(servers.built("java")).arg(servers.root.join("java/Blind.java"));
             assert!(build.status().unwrap().success(), "blind/java does not build");
         }
+        if runtimes.contains(&"rust") {
+            let mut build = Command::new("rustc");
+            build.args(["--edition", "2024", "-O", "-o"]).arg(servers.built("rust"));
+            build.arg(servers.root.join("rust/main.rs"));
+            assert!(build.status().unwrap().success(), "blind/rust does not build");
+        }
         servers
     }
 
@@ -77,7 +88,7 @@ impl Servers {
 
     fn command(&self, runtime: &str) -> String {
         match runtime {
-            "go" => self.built("go").display().to_string(),
+            "go" | "rust" => self.built(runtime).display().to_string(),
             "node" => format!("node {}", self.root.join("node/server.mjs").display()),
             "python" => format!("python3 {}", self.root.join("python/server.py").display()),
             "java" => format!("java -cp {} Blind", self.built("java").display()),
@@ -88,17 +99,20 @@ impl Servers {
     fn diagnose(&self, class: &str, runtime: &'static str, number: usize) -> Value {
         let case = Case::draw(class, runtime, number);
         let settings: Vec<String> = case.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let run = format!("env {} {}", settings.join(" "), self.command(runtime));
+        let surroundings = Surroundings::of(case.around);
+        let run = surroundings.command(format!("env {} {}", settings.join(" "), self.command(runtime)));
         let runs = self.folder.join("runs");
-        let mut options: Vec<&str> = case.options.clone();
-        if runtime == "java" && case.command == "diagnose" {
-            options.extend(["--warm-up", "2s"]);
-        }
+        let upstream = surroundings.upstream().map(|address| address.to_string());
+        let asks = upstream.iter().flat_map(|address| ["--upstream", address]);
+        let options: Vec<&str> = case.options.iter().copied().chain(asks).collect();
         let answer = asked(case.command, &run, &runs, &options);
         let _ = std::fs::remove_dir_all(&runs);
         let mut kept = json!({ "class": class, "number": number, "case": case.to_json() });
         kept["answer"] = score::kept(&answer);
         kept["score"] = score::score(&case, &answer);
+        if case.command == "diagnose" {
+            kept["baseline"] = baseline::of(&case, &run, surroundings.upstream());
+        }
         kept
     }
 }
@@ -119,7 +133,14 @@ fn smoke() {
         let answer = asked("diagnose", &run, folder.path(), &["--duration", "500ms", "--warm-up", "100ms"]);
         let planted = vec![cases::Planted { suspect: "limit", value: Some(3.0) }];
         score::score(
-            &Case { runtime: "rust", command: "diagnose", settings: Vec::new(), options: Vec::new(), planted },
+            &Case {
+                runtime: "rust",
+                command: "diagnose",
+                settings: Vec::new(),
+                options: Vec::new(),
+                planted,
+                around: cases::Around::Nothing,
+            },
             &answer,
         )
     });

@@ -1,6 +1,7 @@
 //! What is found of servers of known faults is held against what was put in.
 
 mod faulty;
+mod gates;
 mod upstream;
 
 use std::collections::BTreeMap;

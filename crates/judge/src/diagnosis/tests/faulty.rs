@@ -21,6 +21,8 @@ pub(super) struct Faulty {
     pub(super) cpus: f64,
     /// Whether a connection that is kept holds a worker.
     pub(super) holds: bool,
+    /// Whether one that its client closed does so as well.
+    pub(super) holds_closed: bool,
     /// Bytes that it keeps of each request, up to so many.
     pub(super) keeps_bytes: f64,
     pub(super) keeps_at_most: f64,
@@ -56,6 +58,16 @@ pub(super) struct Faulty {
     pub(super) by_client: f64,
     /// After how long it gives up all that it waits for behind it, in seconds.
     pub(super) gives_up_s: f64,
+    /// Whether it is a JVM.
+    pub(super) jvm: bool,
+    /// How many threads it starts at most, one for each request.
+    pub(super) threads_at_most: f64,
+    /// What the slowest of some hundred light requests takes, whoever is beside them, in seconds.
+    pub(super) slowest_s: f64,
+    /// The busy share of the generator.
+    pub(super) generator_busy: f64,
+    /// How many times as fast it is under an experiment, the nth time that it is made.
+    pub(super) pace: fn(Experiment, u32) -> f64,
     /// Whether others take most of a CPU under an experiment, the nth time that it is made.
     pub(super) others: fn(Experiment, u32) -> bool,
 }
@@ -68,6 +80,7 @@ impl Default for Faulty {
             cpu_s: 2e-6,
             cpus: 1.0,
             holds: false,
+            holds_closed: false,
             keeps_bytes: 0.0,
             keeps_at_most: f64::INFINITY,
             answers_at_most: f64::INFINITY,
@@ -88,6 +101,11 @@ impl Default for Faulty {
             turns: 1.0,
             by_client: 1.0,
             gives_up_s: f64::INFINITY,
+            jvm: false,
+            threads_at_most: 0.0,
+            slowest_s: 0.0,
+            generator_busy: 0.1,
+            pace: |_, _| 1.0,
             others: |_, _| false,
         }
     }
@@ -102,11 +120,12 @@ impl Faulty {
         let takes_s = self.takes_s(cell);
         let experiment = cell.tried.as_ref().unwrap().experiment;
         let workers = self.workers * if let Experiment::Settled { .. } = experiment { self.grown } else { 1.0 };
-        let held = self.holds && cell.load.keep_alive;
+        let held = self.holds && (cell.load.keep_alive || self.holds_closed);
         let served = connections.min(if held { workers } else { connections });
         let at_most = (workers / if held { takes_s + far_s } else { self.service_s })
             .min(self.cpus / self.cpu_s)
-            .min(served / (takes_s + far_s));
+            .min(served / (takes_s + far_s))
+            * (self.pace)(experiment, spec.block);
         let rate = match cell.load.model {
             LoadModel::Closed => at_most,
             LoadModel::Open { rate_per_s, .. } => rate_per_s.min(at_most),
@@ -115,11 +134,11 @@ impl Faulty {
             if experiment == Experiment::Heavy { (1.0 / self.heavy_s, self.computes_s) } else { (rate, self.cpu_s) };
         let mut record =
             Session::new().delayed("a", cell.load.connections, 5, rate).noise(0.0).blocks(1).records()[0].clone();
-        let mut measured = measurement(connections, rate, 0.1);
+        let mut measured = measurement(connections, rate, self.generator_busy);
         measured.connections.never_served = (connections - served) as u64;
         if let LoadModel::Open { .. } = cell.load.model {
             // As little in flight as there is.
-            let few = measurement((rate * takes_s).max(1.0).ceil(), rate, 0.1);
+            let few = measurement((rate * takes_s).max(1.0).ceil(), rate, self.generator_busy);
             measured = Measurement { connections: measured.connections, ..few };
             measured.latency_us.response.clone_from(&measured.latency_us.service);
             measured.in_window.halves.iter_mut().for_each(|half| half.response_ns = half.service_ns);
@@ -173,6 +192,8 @@ impl Faulty {
             throttled_s: Some(10.0 * self.throttled),
             memory_at_rest_bytes: 10_000_000,
             memory_after_bytes: Some(10_000_000 + grown as u64),
+            jvm: self.jvm,
+            threads_max: usual.threads_max + requests.min(self.threads_at_most) as u32,
             open_files_max: usual.open_files_max.map(|files| files + open as u32),
             ..usual.clone()
         }
@@ -180,6 +201,10 @@ impl Faulty {
 
     /// What light requests feel of heavy ones.
     fn beside(&self, experiment: &Experiment, record: &mut TrialRecord, measured: &mut Measurement) {
+        let slowest_us = self.slowest_s * 1e6;
+        if let Some(felt) = measured.latency_us.response.as_mut().filter(|_| self.slowest_s > 0.0) {
+            felt.max = felt.max.map(|max_us| max_us.max(slowest_us));
+        }
         let per_s = match *experiment {
             Experiment::Beside { heavy_per_s } => heavy_per_s,
             Experiment::Decoys { light_per_s } => light_per_s,
