@@ -13,7 +13,7 @@
 # bench-system-calls  what system calls and switches of context cost here
 # prove-rotation  sessions of compare with a known truth, traps, and slices beside a neighbour that is alive or stopped, some eight hours; goes on where it was interrupted (FOLDER, proof/revisions); SESSIONS=N of each kind at most, KINDS='...' of all
 # diagnose-live  faulty servers whose faults and sizes are drawn, each diagnosed once (CASES=N of each class and runtime, RUNTIMES=go,node,python,java,rust, CLASSES='...', FOLDER, proof/diagnosis; CLASSES='soak-healthy soak-leak' for soaks); goes on where it was interrupted
-# prove-gates  takes each gate of the diagnosis away and sees that its case fails, some ten minutes
+# prove-gates  takes each gate of the diagnosis away and sees that its case fails, some eight minutes
 # test-scale  loads that up to 200 nodes make on this machine through a real nats-server, in pods of a real Kubernetes and by services of systemd (these two as root; their programs are built first), three quarters of an hour; PARTS='...' of spread stall samples broker connections kills kubernetes services
 # bench-page  size of the page of 20 targets under 12 conditions in 12 blocks, and how long Chromium takes to open it
 # bench-instructions  instructions a request of the load loop, beside those of another revision with BASE=REV (needs valgrind)
