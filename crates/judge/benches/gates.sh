@@ -1,5 +1,5 @@
 #!/bin/sh
-# Takes each gate of the diagnosis away, one after the other, in a copy of what git tracks, and sees that its case fails: a gate that no case
+# Takes each gate of the diagnosis away, one after the other, in a copy of the working tree, and sees that its case fails: a gate that no case
 # needs would be there for nothing. It takes some eight minutes.
 set -eu
 cd "$(dirname "$0")/../../.."

@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 use crate::baseline;
 use crate::cases::{CLASSES, Case};
 
+/// What no diagnosis proves: it is found where it is said to be likely.
+const NEVER_PROVED: &str = "memory-growth";
+
 /// What is said of a server.
 struct Said {
     suspect: String,
@@ -97,8 +100,8 @@ pub(crate) fn kept(answer: &Value) -> Value {
     })
 }
 
-/// How many of what was planted are proved, how far their figures are off and whether their intervals hold, and what is proved that is not
-/// there. What is never proved, memory, counts as found where it is said to be likely.
+/// How many of what was planted are proved and how many likely, how far their figures are off and whether their intervals hold, and what is
+/// proved that is not there. Of what is never proved the figure counts where it is said to be likely.
 pub(crate) fn score(case: &Case, answer: &Value) -> Value {
     let (is, may) = (findings(answer, "is"), findings(answer, "consistent-with"));
     let planted = |said: &Said| case.planted.iter().find(|it| it.suspect == said.suspect);
@@ -122,9 +125,6 @@ pub(crate) fn score(case: &Case, answer: &Value) -> Value {
         "intervals_held": held,
     })
 }
-
-/// What no diagnosis proves.
-const NEVER_PROVED: &str = "memory-growth";
 
 /// What came of a case, in a line.
 pub(crate) fn sentence(kept: &Value) -> String {
