@@ -209,8 +209,8 @@ pub const DEAR_AFTER_IDLING: f64 = 1.0;
 /// The same under an open load, of whose few requests the first ones wake threads: 20 of them had 9 % less (fasthttp) to 21 % more (axum, Tomcat), and Netty 99 to 110 % more.
 pub const DEAR_AFTER_IDLING_OPEN: f64 = 2.0;
 
-/// Share of the CPU of a launch's slices that waking its target took beyond what those requests cost in slices, above which its figures in slices are in doubt. A choice: a
-/// prelude of 20 ms had about 7 % of a slice's requests, which cost a third more where servers were dearest that renew nothing (Node and Netty, while others used all CPUs).
+/// Share of the CPU of a launch's slices that waking its target took beyond what those requests cost in slices, above which its figures in slices are in doubt. A choice, made
+/// when preludes were of 20 ms: one had about 7 % of a slice's requests, which cost a third more where servers were dearest that renew nothing (Node and Netty, while others used all CPUs).
 pub const WAKING: f64 = 0.03;
 
 /// Share of its CPU up to which waking is taken to be of the same kind for two that are compared, so that what it takes both makes no difference between them. A choice: on a machine

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 use crate::outcome::kinds;
 use crate::{BackendUse, Cell, Measurement, Observation, Slice, WhyFailed, sum};
 
+/// How often a server that was launched is asked whether it is ready, in milliseconds: it may have been ready for that much longer.
+pub const READY_EVERY_MS: u64 = 2;
+
 /// Schema number of a line of `trials.jsonl`.
 pub const TRIAL_SCHEMA: &str = "bourdon.trial/3";
 

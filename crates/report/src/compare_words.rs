@@ -149,7 +149,29 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
     }
     said.extend(analysis.reply_sizes.iter().map(|sizes| reply_sizes(sizes, analysis)));
     said.extend(compare_closed::remarks(analysis));
+    said.extend(small(analysis));
     said
+}
+
+/// That two builds differ by less than the margin may be how the linker laid them out, which is the same in all their launches.
+fn small(analysis: &CompareAnalysis) -> Option<String> {
+    use ComparisonVerdict::{Faster, Slower};
+    use Metric::{CpuPerRequest, P50, P99, Throughput};
+    let is_inside = |ratio: f64| ratio > 0.0 && ratio.ln().abs() <= analysis.margin.ln_1p();
+    let is_small = |row: &&CompareRow| {
+        matches!(row.verdict, Faster | Slower)
+            && matches!(row.metric, Throughput | P50 | P99 | CpuPerRequest)
+            && row.ratio.estimate.is_some_and(is_inside)
+    };
+    let rows: Vec<String> = analysis.rows.iter().filter(is_small).map(|row| row_with_change(row, analysis)).collect();
+    (!rows.is_empty() && !analysis.is_of_loads()).then(|| {
+        format!(
+            "Less than the margin of {}, though not by chance alone: {}. Two builds can differ by so much for how the linker laid them out, in \
+             all launches alike; build both again with something else changed before you believe it.",
+            percent(analysis.margin),
+            words::listed(&rows)
+        )
+    })
 }
 
 fn reply_sizes(sizes: &ReplySizes, analysis: &CompareAnalysis) -> String {

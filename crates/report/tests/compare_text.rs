@@ -224,6 +224,24 @@ fn a_figure_that_is_far_worse_than_the_primary_one_is_named_beside_it() {
 }
 
 #[test]
+fn a_difference_of_less_than_the_margin_may_be_how_two_builds_were_linked() {
+    let mut analysis = revisions();
+    let with = |analysis: &mut CompareAnalysis, of: f64| {
+        for row in &mut analysis.rows {
+            (row.verdict, row.withheld, row.seen) = (ComparisonVerdict::Same, None, None);
+            if row.metric == Metric::CpuPerRequest {
+                (row.verdict, row.ratio) = (ComparisonVerdict::Slower, ratio(of));
+            }
+        }
+        said(analysis)
+    };
+    let margin = analysis.margin;
+    let small = with(&mut analysis, 1.0 + margin / 2.0);
+    assert!(small.contains("though not by chance alone: CPU per request +"), "{small}");
+    assert!(!with(&mut analysis, 1.0 + 2.0 * margin).contains("by chance alone"));
+}
+
+#[test]
 fn what_is_worse_does_not_hide_that_the_primary_figure_is_better() {
     let mut analysis = revisions();
     analysis.gates.clear();

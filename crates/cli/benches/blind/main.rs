@@ -28,7 +28,9 @@ fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         return smoke();
     }
-    let folder = PathBuf::from(given.first().map_or("proof/diagnosis", String::as_str));
+    // Cargo runs it elsewhere.
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = repository.join(given.first().map_or("proof/diagnosis", String::as_str));
     let cases: usize = given.get(1).map_or(1, |number| number.parse().unwrap());
     let runtimes: Vec<&str> = given.get(2).map_or(cases::ALL.to_vec(), |names| names.split(',').collect());
     let classes = given.get(3..).unwrap_or_default();

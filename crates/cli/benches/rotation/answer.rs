@@ -35,7 +35,7 @@ pub(crate) fn once(session: &Path, make: impl FnOnce() -> Value) -> Option<Value
 /// The rows of a comparison, how long it took, and why it could not go round where it could not.
 pub(crate) fn of_comparison(answer: &Value, runs: &Path) -> Value {
     let rows = answer["rows"].as_array().unwrap().iter();
-    let rows: Vec<Value> = rows.map(|row| only(row, &["metric", "verdict", "withheld", "ratio"])).collect();
+    let rows: Vec<Value> = rows.map(|row| only(row, &["metric", "verdict", "withheld", "ratio", "in_doubt"])).collect();
     let refused = refused(answer, runs);
     json!({ "rows": rows, "elapsed_s": answer["elapsed_s"], "blocks": answer["blocks"], "refused": refused })
 }

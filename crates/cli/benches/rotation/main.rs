@@ -12,7 +12,7 @@
 //! kind at most, of all kinds where none is named. Every session's record is kept in FOLDER, and beside it as KIND-NUMBER.json
 //! what came of it; what is there is not made again, so that it can be interrupted and goes on, also from these files alone. No
 //! session is left out or repeated. Under `cargo test` it makes one short session, so that it cannot rot; `SMOKE=1` makes all of
-//! them short, to see that they work.
+//! them short, to see that they work. A relative FOLDER is one of the repository.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark may panic, and prints its result")]
 
@@ -22,7 +22,7 @@ mod planted;
 mod trap;
 mod within;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use planted::{PLANTED, Planted};
 use trap::TRAPS;
@@ -41,7 +41,9 @@ struct Asked {
 
 impl Asked {
     fn of(given: &[String]) -> Self {
-        let folder = PathBuf::from(given.first().map_or("proof/revisions", String::as_str));
+        // Cargo runs it elsewhere.
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let folder = repository.join(given.first().map_or("proof/revisions", String::as_str));
         let sessions = given.get(1).map_or(usize::MAX, |number| number.parse().unwrap());
         let kinds = given.get(2..).unwrap_or_default().to_vec();
         let within = WITHIN.iter().map(|kind| kind.name);

@@ -44,20 +44,24 @@ pub(crate) fn prove(asked: &Asked) {
             let row = trap.primary(answer);
             let [ratio, low, high] =
                 ["estimate", "low", "high"].map(|part| row["ratio"][part].as_f64().unwrap_or(f64::NAN));
-            let told = told(row, &answer["refused"]);
+            let told = told(answer, row["verdict"].as_str().unwrap_or_default());
             println!("| {} | {number} | {ratio:.3} ({low:.3} to {high:.3}) | {told} |", trap.name);
         }
     }
 }
 
-/// What became of a server that differs by nothing while it is under load.
-fn told(row: &Value, refused: &Value) -> String {
-    let verdict = row["verdict"].as_str().unwrap_or_default();
-    let reasons: Vec<&str> = refused.as_array().unwrap().iter().filter_map(Value::as_str).collect();
-    match (reasons.is_empty(), verdict) {
-        (false, _) => format!("refused: {} ({verdict})", reasons.join(", ")),
-        (true, "same") => "right".to_owned(),
-        (true, "inconclusive") => "undecided".to_owned(),
-        (true, _) => format!("WRONG: {verdict}"),
+/// What became of a server that differs by nothing while it is under load: the verdict on its primary metric, why it did not go round, and
+/// what was called different.
+fn told(answer: &Value, primary: &str) -> String {
+    let rows = answer["rows"].as_array().unwrap().iter();
+    let is_different = |row: &&Value| ["slower", "faster"].iter().any(|verdict| row["verdict"] == *verdict);
+    let metrics: Vec<&str> = rows.filter(is_different).filter_map(|row| row["metric"].as_str()).collect();
+    let reasons: Vec<&str> = answer["refused"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let refused = if reasons.is_empty() { String::new() } else { format!("refused: {}; ", reasons.join(", ")) };
+    match primary {
+        _ if !metrics.is_empty() => format!("{refused}WRONG: {}", metrics.join(", ")),
+        "same" => format!("{refused}right"),
+        "inconclusive" => format!("{refused}undecided"),
+        verdict => format!("{refused}{verdict}"),
     }
 }

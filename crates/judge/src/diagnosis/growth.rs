@@ -10,7 +10,8 @@ use super::proof::{Examined, Stands, Steps};
 use super::reading::Reading;
 use super::signs::least_growth;
 use super::thresholds::{GROWS_IDLE, LINEAR, STEADY, STEADY_PROOF};
-use crate::statistics::{mean, t_interval};
+use crate::statistics::{mean, slope};
+use crate::thresholds::CONFIDENCE;
 
 pub(super) fn examine(case: &Case<'_>, suspect: Suspect) -> Option<Examined> {
     let (of, least) = (|reading: &Reading<'_>| reading.kept(suspect), least_growth(case, suspect));
@@ -24,16 +25,15 @@ pub(super) fn examine(case: &Case<'_>, suspect: Suspect) -> Option<Examined> {
     let (one, four) = (after(1)?, after(4)?);
     let n = requests as f64;
     let whole = (four - one) / (3.0 * n);
-    let mut slopes: Vec<f64> = case.valid(dose(4)).filter_map(of).map(|last| (last - one) / (3.0 * n)).collect();
-    slopes.extend(after(2).map(|two| (two - one) / n));
-    let interval = t_interval(&slopes);
+    let points = |times: u64| case.valid(dose(times)).filter_map(of).map(move |kept| (times as f64 * n, kept));
+    let line = slope(&[1, 2, 4].into_iter().flat_map(points).collect::<Vec<_>>(), CONFIDENCE);
     let unit = if suspect == Suspect::MemoryGrowth { Unit::Bytes } else { Unit::Units };
     let fault = ServerFault::Growth {
         suspect,
         per_request: Measured {
-            estimate: Some(whole),
-            low: interval.map(|it| it.low),
-            high: interval.map(|it| it.high),
+            estimate: Some(line.map_or(whole, |it| it.estimate)),
+            low: line.map(|it| it.low),
+            high: line.map(|it| it.high),
             unit,
         },
         requests: 4 * requests,

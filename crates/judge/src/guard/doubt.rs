@@ -7,7 +7,7 @@ use model::Withheld;
 pub(crate) enum Doubt {
     /// A share rests on so many requests: its binomial interval over all launches.
     Sample,
-    /// A quantile is known to a bucket of its histogram.
+    /// A quantile is known to a bucket of its histogram, and when a server was ready to one question whether it is.
     Resolution,
     /// The generator may have been the limit: a rate is at least this, and what follows from it accordingly.
     Generator,

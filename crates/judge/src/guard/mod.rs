@@ -12,7 +12,9 @@ mod spill;
 mod tests;
 mod warming;
 
-use model::{CellPlan, Interval as Step, Mark, Measurement, Metric, NS_PER_S, Observation, Scale, TICK_NS};
+use model::{
+    CellPlan, Interval as Step, Mark, Measurement, Metric, NS_PER_S, Observation, READY_EVERY_MS, Scale, TICK_NS,
+};
 
 pub(crate) use alike::Side;
 use alike::waking_apart;
@@ -126,7 +128,7 @@ fn is_given(records: &Records, side: Side, launch: &Launch, metric: Metric, doub
     let cell = side.cell;
     match doubt {
         Doubt::Sample | Doubt::Unfinished => true,
-        Doubt::Resolution => metric.quantile().is_some(),
+        Doubt::Resolution => metric.quantile().is_some() || metric == Metric::TimeToReady,
         Doubt::Generator => launch.judgement.at_least && !records.did_more(cell, launch),
         Doubt::Ceiling => launch.is(Mark::AtCeiling),
         Doubt::Warming => !metric.is_before_load() && records.together(cell).gain.is_some(),
@@ -215,6 +217,7 @@ impl<'a> Guarded<'a> {
             Metric::CpuPerRequest | Metric::SwitchesPerRequest => exactly.times(self.per_request(metric, value)),
             Metric::Errors => self.errors(self.share(confidence).unwrap_or(exactly)),
             _ if metric.is_latency() => self.latency(metric, value),
+            Metric::TimeToReady => self.ready(value),
             // Nobody knows in which direction a warm server's memory or threads differ, unless its window shows it.
             _ if self.has(Doubt::Warming) && self.steady_from_s().is_none() => Range { low: 0.0, high: f64::INFINITY },
             // Who does not do what was asked may need less memory and fewer threads for that.
@@ -228,6 +231,12 @@ impl<'a> Guarded<'a> {
             Metric::Throughput | Metric::ElapsedPerRequest => range,
             _ => range.times(self.without_others(metric, value)),
         }
+    }
+
+    /// When a server may have been ready that was seen to be so many milliseconds after its launch.
+    fn ready(&self, seen_ms: f64) -> Range {
+        let unseen_ms = if self.has(Doubt::Resolution) { READY_EVERY_MS as f64 } else { 0.0 };
+        Range { low: (seen_ms - unseen_ms).max(0.0), high: seen_ms }
     }
 
     /// What a figure of memory could be, of which part was not seen, or was taken by asking.

@@ -1,4 +1,4 @@
-//! CPU of processes that nobody waited for, which is missing in what was counted.
+//! CPU of processes that nobody waited for, which is missing in what was counted; and how well it is known when a server was ready.
 
 use model::{
     ClaimAnalysis, ClaimVerdict, ComparisonVerdict, Environment, GateVerdict, Metric, TrialRecord, Withheld,
@@ -77,4 +77,23 @@ fn nor_by_rank_or_claim_and_the_table_says_so() {
     let (sure, open) = ((ClaimVerdict::Supported, None), (ClaimVerdict::Inconclusive, Some(Withheld::Unwaited)));
     assert_eq!(found(false), (vec![Some(1), Some(2)], vec![sure; 3], [false, false]));
     assert_eq!(found(true), (vec![None, None], vec![open, sure, open], [false, true]));
+}
+
+#[test]
+fn times_to_ready_that_lie_no_further_apart_than_two_questions_are_not_different() {
+    let found = |ready_ms: [f64; 2]| {
+        let (session, environment) = (session(), Environment::default());
+        let (plan, mut trials) = (session.plan(), session.records());
+        for trial in &mut trials {
+            trial.time_to_ready_ms = Some(ready_ms[trial.cell] + 0.01 * f64::from(trial.block));
+        }
+        let run = Run { plan: &plan, environment: &environment, trials: &trials };
+        let analysis = compare_targets(run, "old", "new", &[]);
+        analysis.rows.iter().find(|row| row.metric == Metric::TimeToReady).unwrap().verdict
+    };
+    assert_eq!(found([4.0, 6.0]), ComparisonVerdict::Inconclusive);
+    assert_eq!(found([4.0, 6.5]), ComparisonVerdict::Slower);
+    assert_eq!(found([400.0, 460.0]), ComparisonVerdict::Slower);
+    assert_eq!(found([4_000.0, 4_000.0]), ComparisonVerdict::Same);
+    assert_eq!(found([4.0, 4.0]), ComparisonVerdict::Inconclusive);
 }

@@ -18,7 +18,7 @@ use crate::patience::Patience;
 use crate::tls::{self, Place};
 
 /// How often readiness is asked for.
-const READY_EVERY: Duration = Duration::from_millis(2);
+const READY_EVERY: Duration = Duration::from_millis(model::READY_EVERY_MS);
 
 /// How long one such question may take, however little time is left.
 const SHORTEST_QUESTION: Duration = Duration::from_secs(1);

@@ -56,6 +56,8 @@ pub(super) struct Faulty {
     pub(super) turns: f64,
     /// How many times as much the same delay adds on the way to the client.
     pub(super) by_client: f64,
+    /// How many times as long as it was told to a relay holds what it passes on.
+    pub(super) holds_for: f64,
     /// After how long it gives up all that it waits for behind it, in seconds.
     pub(super) gives_up_s: f64,
     /// Whether it is a JVM.
@@ -100,6 +102,7 @@ impl Default for Faulty {
             asks: true,
             turns: 1.0,
             by_client: 1.0,
+            holds_for: 1.0,
             gives_up_s: f64::INFINITY,
             jvm: false,
             threads_at_most: 0.0,
@@ -115,7 +118,7 @@ impl Faulty {
     /// What comes of a load on it.
     fn trial(&self, plan: &Plan, spec: TrialSpec) -> TrialRecord {
         let cell = plan.cell(spec.cell).unwrap();
-        let far_s = self.by_client * cell.load.network_delay_ns as f64 / 1e9;
+        let far_s = self.holds_for * self.by_client * cell.load.network_delay_ns as f64 / 1e9;
         let connections = f64::from(cell.load.connections);
         let takes_s = self.takes_s(cell);
         let experiment = cell.tried.as_ref().unwrap().experiment;
@@ -232,7 +235,8 @@ impl Faulty {
     fn takes_s(&self, cell: &CellPlan) -> f64 {
         let waits = cell.load.keep_alive && !cell.quick_ack;
         let relayed_s = cell.upstream.and_then(|upstream| upstream.delay_ns).unwrap_or(0) as f64 / 1e9;
-        let asked_s = if self.asks { (self.round_trips * relayed_s).min(self.gives_up_s) } else { 0.0 };
+        let asked_s =
+            if self.asks { (self.holds_for * self.round_trips * relayed_s).min(self.gives_up_s) } else { 0.0 };
         self.service_s + asked_s + if waits { self.acknowledged_us / 1e6 } else { 0.0 }
     }
 

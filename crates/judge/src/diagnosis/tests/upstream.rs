@@ -29,6 +29,17 @@ fn round_trips_one_after_another_are_counted() {
 }
 
 #[test]
+fn what_a_relay_holds_too_long_does_not_count() {
+    let diagnosis = diagnosed(Faulty { round_trips: 12.0, holds_for: 1.06, ..Faulty::default() });
+    let found = proved(&diagnosis);
+    let Some(ServerFault::RoundTrips { round_trips: of, .. }) = found.get(&Suspect::RoundTrips) else {
+        panic!("{diagnosis:?}")
+    };
+    assert!((of.estimate.unwrap() / 12.0 - 1.0).abs() < 0.01, "{of:?}");
+    assert!(of.low <= of.estimate && of.estimate <= of.high && of.high.is_some(), "{of:?}");
+}
+
+#[test]
 fn a_look_up_and_what_it_leads_to_are_not_many() {
     let diagnosis = diagnosed(Faulty { round_trips: 2.0, ..Faulty::default() });
     assert_eq!(diagnosis.findings, []);
