@@ -28,19 +28,20 @@ pub(super) fn examine(case: &Case<'_>) -> Option<Examined> {
     let connections = first.cell.load.connections;
     let fault = ServerFault::HeldWorkers { served, connections, unserved_closing };
     let by: Vec<&Reading<'_>> = std::iter::once(first).chain(steps.made.iter().copied()).collect();
-    let stands = steps.next.unwrap_or_else(|| {
+    // What one step refutes needs no further ones.
+    let refuted = || {
         let served_of = |reading: &Reading<'_>| u64::from(reading.cell.load.connections) - reading.unserved();
         let is_so =
             |times: u32| steps.all(crowd(times)).into_iter().all(|it| served_of(it).abs_diff(served) <= about(served));
         if !is_so(2) || !is_so(4) || !is_so(1) {
-            Stands::Refuted(WhyOpen::NotByDose)
+            Some(WhyOpen::NotByDose)
         } else if unserved_closing > about(u64::from(2 * few)) {
-            Stands::Refuted(WhyOpen::NotByControl)
-        } else if steps.all(settled).into_iter().any(|it| served_of(it).abs_diff(served) > about(served)) {
-            Stands::Refuted(WhyOpen::Cold)
+            Some(WhyOpen::NotByControl)
         } else {
-            Stands::Proved
+            let is_cold = |it: &Reading<'_>| served_of(it).abs_diff(served) > about(served);
+            steps.all(settled).into_iter().any(is_cold).then_some(WhyOpen::Cold)
         }
-    });
+    };
+    let stands = refuted().map_or(steps.next.unwrap_or(Stands::Proved), Stands::Refuted);
     Some(Examined::new(fault, &by, stands))
 }
